@@ -1,0 +1,226 @@
+"""Which ring slot and parity each synchronisation statement uses, and the counters that say so at run time.
+
+The n-th execution of an allocation, arrive or await by a thread uses slot n mod ring (an await: phase n - lag). If
+all executions of a statement happen once per execution of one block, the count is that of the block and is shared
+with every other such statement of the block; it advances at the block's end. If a block is executed once, or runs
+a multiple of the period of a statement, slots are constants. Otherwise a counter advances after each execution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from exogpu.ir.proc import Proc
+from exogpu.ir.stmt import Alloc, Arrive, Await, BarrierRef, For, If, InstrCall, Role, Stmt, Tasks, Threads, Unroll
+from exogpu.ir.types import Smem
+
+Path = tuple[int, ...]
+"""Child numbers from the root; the branches of an If are 0 and 1, other statements have one nested block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """A run-time counter modulo `ring`: a slot that starts at `start` and, if some wait needs them, a phase bit and
+    the total."""
+
+    name: str
+    ring: int
+    start: int
+    phased: bool
+    counted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """The slot and parity of one statement: those of `counter`, the parity flipped by `flip`; or constants if there
+    is no counter. `skip`: the wait is for a phase before the first, or with a counter, for the first `skip` times."""
+
+    counter: Counter | None
+    slot: int = 0
+    flip: int = 0
+    skip: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """Advance `counter`; `by_first`: only the thread that performs the statement counts."""
+
+    counter: Counter
+    by_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CounterPlan:
+    """Uses by statement path, and counters that advance after a statement or at the end of a block."""
+
+    uses: dict[Path, Use] = field(default_factory=dict)
+    after: dict[Path, tuple[Advance, ...]] = field(default_factory=dict)
+    at_end: dict[Path, tuple[Counter, ...]] = field(default_factory=dict)
+    counters: tuple[Counter, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    kind: str
+    name: str
+    ring: int
+
+    @property
+    def label(self) -> str:
+        return self.name if self.kind == "alloc" else f"{self.name}_{self.kind}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """A statement: the innermost block that counts its executions, and the thread loops between the two."""
+
+    path: Path
+    block: Path
+    once: bool
+    threads: tuple[object, ...]
+    lag: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the walk is: the counting block, whether it runs once in the life of a CTA, thread loops since."""
+
+    block: Path
+    once: bool
+    threads: tuple[object, ...]
+
+
+def _sites(
+    body: tuple[Stmt, ...], path: Path, place: _Place, persistent: bool
+) -> Iterator[tuple[Path, Stmt, _Place]]:
+    for i, stmt in enumerate(body):
+        here = (*path, i)
+        yield here, stmt, place
+        match stmt:
+            case For(lo=lo, hi=hi, mode=Threads(unit) as mode, body=inner):
+                threads = (*place.threads, (lo, hi, unit))
+                yield from _sites(inner, here, _Place(place.block, place.once, threads), persistent)
+            case For(mode=Unroll(), body=inner):
+                yield from _sites(inner, here, place, persistent)
+            case For(mode=Tasks(), body=inner) if not persistent:
+                yield from _sites(inner, here, _Place(here, place.once, ()), persistent)
+            case For(body=inner):
+                yield from _sites(inner, here, _Place(here, False, ()), persistent)
+            case Role(name, inner):
+                yield from _sites(inner, here, _Place(place.block, place.once, (*place.threads, name)), persistent)
+            case If(_, then, orelse):
+                for branch, inner in enumerate((then, orelse)):
+                    inside = (*here, branch)
+                    yield from _sites(inner, inside, _Place(inside, False, ()), persistent)
+            case _:
+                pass
+
+
+def _item(stmt: Stmt, rings: dict[str, int]) -> tuple[_Item, int] | None:
+    match stmt:
+        case Alloc(name, memory=Smem(_, ring)):
+            return _Item("alloc", name, ring), 0
+        case Await(barrier, lag):
+            return _Item("await", barrier, rings[barrier]), lag
+        case Arrive(barrier):
+            return _Item("arrive", barrier, rings[barrier]), 0
+        case _:
+            return None
+
+
+def plan_counters(proc: Proc, program: tuple[Stmt, ...]) -> CounterPlan:
+    """The plan for one role's program."""
+    rings = {b.name: b.ring for b in proc.barriers}
+    sites: dict[_Item, list[_Site]] = {}
+    copies: dict[str, list[Path]] = {}
+    for path, stmt, place in _sites(program, (), _Place((), True, ()), proc.block.persistent):
+        if found := _item(stmt, rings):
+            sites.setdefault(found[0], []).append(_Site(path, place.block, place.once, place.threads, found[1]))
+        if isinstance(stmt, InstrCall):
+            for _, arg in stmt.operands:
+                if isinstance(arg, BarrierRef):
+                    copies.setdefault(arg.name, []).append(path)
+    builder = _Builder({}, {}, {}, {})
+    for item, where in sites.items():
+        builder.place(item, where, copies.get(item.name, []) if item.kind == "arrive" else [])
+    return builder.plan()
+
+
+@dataclass(frozen=True, slots=True)
+class _Builder:
+    uses: dict[Path, Use]
+    after: dict[Path, list[tuple[str, bool]]]
+    at_end: dict[Path, list[str]]
+    counters: dict[str, Counter]
+
+    def plan(self) -> CounterPlan:
+        """The finished plan: uses refer to the final counters."""
+        final = self.counters
+        uses = {p: replace(u, counter=final[u.counter.name]) if u.counter else u for p, u in self.uses.items()}
+        after = {p: tuple(Advance(self.counters[n], first) for n, first in found) for p, found in self.after.items()}
+        at_end = {p: tuple(self.counters[n] for n in names) for p, names in self.at_end.items()}
+        return CounterPlan(uses, after, at_end, tuple(self.counters.values()))
+
+    def place(self, item: _Item, sites: list[_Site], copies: list[Path]) -> None:
+        """Decide how the executions of one allocation, arrive or await are counted."""
+        if item.ring == 1 and item.kind != "await":
+            self.uses.update(dict.fromkeys([*(s.path for s in sites), *copies], Use(None)))
+            return
+        block, per_block = sites[0].block, len(sites)
+        one_block = all(s.block == block for s in sites)
+        same_threads = all(s.threads == sites[0].threads for s in sites)
+        inside = all(c[: len(block)] == block for c in copies)
+        deep = any(s.lag > item.ring for s in sites)
+        if one_block and same_threads and inside:
+            period = item.ring * (2 if item.kind == "await" else 1)
+            if sites[0].once or (per_block % period == 0 and not deep):
+                self._constants(item, sites, copies)
+                return
+            if per_block == 1 and not deep and all(c < sites[0].path for c in copies):
+                self._shared(item, sites[0], copies)
+                return
+        self._eager(item, sites, copies, same_threads)
+
+    def _constants(self, item: _Item, sites: list[_Site], copies: list[Path]) -> None:
+        for n, site in enumerate(sites):
+            phase = n - site.lag
+            before = sites[0].once and phase < 0
+            self.uses[site.path] = Use(None, phase % item.ring, (phase // item.ring) & 1, 1 if before else 0)
+        for copy in copies:
+            self.uses[copy] = Use(None, sum(s.path < copy for s in sites) % item.ring)
+
+    def _shared(self, item: _Item, site: _Site, copies: list[Path]) -> None:
+        start = -site.lag % item.ring
+        known = (n for n in self.at_end.get(site.block, []) if _matches(self.counters[n], item.ring, start))
+        name = next(known, None)
+        if name is None:
+            name = item.label
+            self.at_end.setdefault(site.block, []).append(name)
+        counter = self._counter(name, item, start)
+        self.uses[site.path] = Use(counter, flip=(-site.lag // item.ring) & 1)
+        for copy in copies:
+            self.uses[copy] = Use(counter)
+
+    def _eager(self, item: _Item, sites: list[_Site], copies: list[Path], same_threads: bool) -> None:
+        starts = dict.fromkeys(-s.lag % item.ring for s in sites) or {0: None}
+        names = {start: item.label if start == 0 else f"{item.label}_{start}" for start in starts}
+        for start, name in names.items():
+            self._counter(name, item, start, any(s.lag > item.ring and -s.lag % item.ring == start for s in sites))
+        for site in sites:
+            counter = self.counters[names[-site.lag % item.ring]]
+            skip = max(0, site.lag - item.ring)
+            self.uses[site.path] = Use(counter, flip=(-site.lag // item.ring) & 1, skip=skip)
+            self.after[site.path] = [(name, not same_threads) for name in names.values()]
+        for copy in copies:
+            self.uses[copy] = Use(self.counters[names[0]])
+
+    def _counter(self, name: str, item: _Item, start: int, counted: bool = False) -> Counter:
+        old = self.counters.get(name)
+        phased = item.kind == "await" or (old is not None and old.phased)
+        self.counters[name] = Counter(name, item.ring, start, phased, counted)
+        return self.counters[name]
+
+
+def _matches(counter: Counter, ring: int, start: int) -> bool:
+    return counter.ring == ring and counter.start == start

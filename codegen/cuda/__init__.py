@@ -1,0 +1,1 @@
+"""The CUDA C++ that codegen emits: a small tree and its printer."""

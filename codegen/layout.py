@@ -1,0 +1,111 @@
+"""Where shared-memory buffers and mbarriers lie in a CTA's dynamic shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from exogpu.diagnostics import BadInput, Diagnostic
+from exogpu.ir.proc import Proc
+from exogpu.ir.stmt import Alloc, For, If, Role, Stmt, Threads
+from exogpu.ir.types import Smem
+
+CAPACITY = 232_448
+"""Dynamic shared memory of a CTA on sm_90, with opt-in, in bytes (CUDA programming guide, technical specifications)."""
+
+BASE_ALIGNMENT = 16
+"""What the launch guarantees for the first byte; more is made by hand."""
+
+TMA_ALIGNMENT = 128
+"""Of every buffer: a TMA tile needs it (PTX ISA, cp.async.bulk.tensor)."""
+
+MBARRIER_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A buffer: `slots` ring slots of `slot_bytes` for each of `copies` collectives that allocate it."""
+
+    offset: int
+    slot_bytes: int
+    slots: int
+    copies: int
+
+
+@dataclass(frozen=True, slots=True)
+class SharedLayout:
+    """Offsets in bytes from the aligned base; `total` includes what aligning the base can cost."""
+
+    buffers: dict[str, Placed]
+    barriers: dict[str, int]
+    alignment: int
+    total: int
+
+
+def swizzle_alignment(swizzle: int) -> int:
+    """Alignment of a buffer: the swizzle pattern of 128, 64 or 32 bytes repeats every 8 rows."""
+    return 8 * swizzle if swizzle else TMA_ALIGNMENT
+
+
+def allocations(block: tuple[Stmt, ...], copies: int = 1) -> Iterator[tuple[Alloc, Smem, int]]:
+    """Every shared-memory allocation with the number of collectives that execute it side by side."""
+    for stmt in block:
+        match stmt:
+            case Alloc(memory=Smem() as memory):
+                yield stmt, memory, copies
+            case For(mode=mode, body=body):
+                yield from allocations(body, copies * _trips(stmt) if isinstance(mode, Threads) else copies)
+            case Role(_, body):
+                yield from allocations(body, copies)
+            case If(_, then, orelse):
+                yield from allocations(then, copies)
+                yield from allocations(orelse, copies)
+            case _:
+                pass
+
+
+def _trips(loop: For) -> int:
+    lo, hi = getattr(loop.lo, "value", 0), getattr(loop.hi, "value", 1)
+    return max(0, int(hi) - int(lo))
+
+
+def _round_up(value: int, multiple: int) -> int:
+    return -(-value // multiple) * multiple
+
+
+def plan_layout(proc: Proc) -> SharedLayout:
+    """The layout of a procedure's shared memory; BadInput if it does not fit a CTA."""
+    entries = sorted(allocations(proc.body), key=lambda entry: -swizzle_alignment(entry[1].swizzle))
+    offset, alignment = 0, MBARRIER_BYTES
+    buffers: dict[str, Placed] = {}
+    for alloc, memory, copies in entries:
+        align = swizzle_alignment(memory.swizzle)
+        alignment = max(alignment, align)
+        offset = _round_up(offset, align)
+        slot = _round_up(prod(alloc.shape) * alloc.dtype.bytes, align)
+        buffers[alloc.name] = Placed(offset, slot, memory.ring, copies)
+        offset += slot * memory.ring * copies
+    barriers: dict[str, int] = {}
+    offset = _round_up(offset, MBARRIER_BYTES)
+    for barrier in proc.barriers:
+        barriers[barrier.name] = offset
+        offset += MBARRIER_BYTES * barrier.ring
+    total = offset + max(0, alignment - BASE_ALIGNMENT) if offset else 0
+    if total > CAPACITY:
+        raise BadInput((_too_large(proc, buffers, total),))
+    return SharedLayout(buffers, barriers, alignment, total)
+
+
+def _too_large(proc: Proc, buffers: dict[str, Placed], total: int) -> Diagnostic:
+    notes = tuple(
+        f"`{name}` takes {p.slot_bytes * p.slots * p.copies} bytes ({p.slots} slots of {p.slot_bytes})"
+        for name, p in buffers.items()
+    )
+    return Diagnostic(
+        "smem.capacity",
+        f"the kernel needs {total} bytes of shared memory, a CTA has {CAPACITY}",
+        proc.span,
+        notes=notes,
+        help="reduce the ring depth or the tile",
+    )

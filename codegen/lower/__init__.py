@@ -1,0 +1,1 @@
+"""IR to CUDA tree, one file per kind of construct."""

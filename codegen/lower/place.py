@@ -1,0 +1,130 @@
+"""Elements of buffers as C++ lvalues, pointers and shared-memory addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from exogpu.codegen.cuda.tree import Apply, Binary, Convert, Expr, IntLit, Name, Subscript, Unary
+from exogpu.codegen.fold import simplify
+from exogpu.codegen.lower.state import C_TYPES, State, swizzle_of
+from exogpu.diagnostics import BadInput, Diagnostic
+from exogpu.ir.index import Bin, Index, Int
+from exogpu.ir.instr import BufferInfo
+from exogpu.ir.multiple import known_multiple
+from exogpu.ir.types import Gmem, Rmem, Smem, WgmmaD
+from exogpu.source import Span
+
+
+def extents(info: BufferInfo) -> tuple[int, ...]:
+    """Literal extents of a buffer that is not a tensor argument."""
+    return tuple(e.value for e in info.shape if isinstance(e, Int))
+
+
+def linear_index(index: Sequence[Index], shape: Sequence[int]) -> Index:
+    """Row-major position of an element."""
+    position: Index = Int(0)
+    for i, extent in zip(index, shape, strict=True):
+        position = Bin("+", Bin("*", position, Int(extent)), i)
+    return position
+
+
+def byte_offset(info: BufferInfo, index: Sequence[Index]) -> Index:
+    """Row-major byte offset in a shared-memory buffer, before swizzling."""
+    return Bin("*", linear_index(index, extents(info)), Int(info.dtype.bytes))
+
+
+def swizzled(state: State, info: BufferInfo, index: Sequence[Index]) -> Expr:
+    """Byte offset of an element in a shared-memory buffer."""
+    offset = simplify(byte_offset(info, index), state.facts)
+    swizzle = swizzle_of(info)
+    expr = state.indices.expr(offset)
+    if not swizzle or known_multiple(offset) % (8 * swizzle) == 0:
+        return expr
+    return Apply("swizzle", (expr,), (str(swizzle),))
+
+
+def register_count(info: BufferInfo) -> int:
+    """Elements that one thread holds of a register buffer."""
+    match info.memory:
+        case Rmem(threads):
+            return prod(extents(info)[threads:])
+        case _:
+            return extents(info)[-1] // 2
+
+
+def place(state: State, buffer: str, index: Sequence[Index], span: Span) -> Expr:
+    """The lvalue of an element, of the buffer's storage type."""
+    info = state.buffers[buffer]
+    name = Name(buffer, user=True)
+    match info.memory:
+        case Gmem():
+            return Subscript(name, global_offset(state, buffer, info, index))
+        case Smem(swizzle=0):
+            return Subscript(name, state.indices.expr(linear_index(index, extents(info))))
+        case Smem():
+            pointer = Binary("+", Name(bytes_name(buffer)), swizzled(state, info, index))
+            return Unary("*", Convert(f"{C_TYPES[info.dtype]}*", pointer, "reinterpret_cast"))
+        case Rmem(threads):
+            return Subscript(name, state.indices.expr(linear_index(index[threads:], extents(info)[threads:])))
+        case WgmmaD():
+            raise BadInput((_no_element_access(buffer, span),))
+
+
+def _no_element_access(buffer: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "unsupported",
+        f"single elements of the accumulator `{buffer}` have no address",
+        span,
+        help="store the accumulator to shared or global memory first, with a per-element function if needed",
+    )
+
+
+def global_offset(state: State, buffer: str, info: BufferInfo, index: Sequence[Index]) -> Expr:
+    """64-bit element offset in a tensor: a row pitch for rank 2, contiguous dimensions beyond."""
+    parts = [state.indices.expr(i) for i in index]
+    if len(parts) < 2:
+        return parts[0] if parts else IntLit(0)
+    strides = [state.indices.expr(extent) for extent in info.shape[1:]]
+    offset: Expr = Convert("long long", parts[0])
+    for part, stride in zip(parts[1:], strides, strict=True):
+        step = Name(pitch_name(buffer)) if len(parts) == 2 else stride
+        offset = Binary("*", offset, step)
+        offset = offset if part == IntLit(0) else Binary("+", offset, part)
+    return offset
+
+
+def pitch_name(tensor: str) -> str:
+    """The kernel parameter with a tensor's row pitch in elements."""
+    return f"{tensor}_pitch"
+
+
+def bytes_name(buffer: str) -> str:
+    """The byte pointer to a swizzled buffer."""
+    return f"{buffer}_bytes"
+
+
+def address_name(buffer: str) -> str:
+    """The 32-bit shared-memory address of a buffer."""
+    return f"{buffer}_address"
+
+
+def pointer(state: State, buffer: str, index: Sequence[Index], span: Span) -> Expr:
+    """A pointer to an element."""
+    return Unary("&", place(state, buffer, index, span))
+
+
+def require_multiple(e: Index, align: int, what: str, span: Span) -> None:
+    """BadInput unless `e` bytes is known to be a multiple of `align`."""
+    if known_multiple(e) % align:
+        raise BadInput(
+            (
+                Diagnostic(
+                    "bounds.alignment",
+                    f"{what} must start at a multiple of {align} bytes",
+                    span,
+                    notes=("the index expressions do not show that it does",),
+                    help=f"make every index a visible multiple, such as `{align} * i`",
+                ),
+            )
+        )

@@ -1,0 +1,141 @@
+"""The threads that execute a statement, as C++ expressions, and the barriers among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from exogpu.codegen.cuda.tree import Binary, Expr, IntLit, Name
+from exogpu.diagnostics import BadInput, Diagnostic
+from exogpu.source import Span
+
+WARP = 32
+NAMED_BARRIERS = range(1, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """`size` consecutive threads. `thread` is the executing thread's index among them; `warp` that of its warp,
+    uniform over the warp, for teams of whole warps. Side by side run the teams that start at the CTA threads
+    `firsts`; `member` is the executing one's position in that list."""
+
+    size: int
+    thread: Expr
+    warp: Expr
+    lane: Expr
+    firsts: tuple[int, ...]
+    member: Expr
+
+
+def cta(threads: int) -> Team:
+    """All threads of the CTA."""
+    return Team(threads, Name("thread"), Name("warp"), Name("lane"), (0,), IntLit(0))
+
+
+def plus(a: Expr, b: int) -> Expr:
+    """`a + b`, folded."""
+    match a:
+        case IntLit(value):
+            return IntLit(value + b)
+        case _ if b == 0:
+            return a
+        case _:
+            return Binary("+" if b > 0 else "-", a, IntLit(abs(b)))
+
+
+def times(a: Expr, b: int) -> Expr:
+    """`a * b`, folded."""
+    match a:
+        case IntLit(value):
+            return IntLit(value * b)
+        case _:
+            return a if b == 1 else Binary("*", a, IntLit(b))
+
+
+def add(a: Expr, b: Expr) -> Expr:
+    """`a + b`, folded."""
+    match a, b:
+        case _, IntLit(value):
+            return plus(a, value)
+        case IntLit(value), _:
+            return plus(b, value)
+        case _:
+            return Binary("+", a, b)
+
+
+def quotient(a: Expr, b: int) -> Expr:
+    """`a / b` of a non-negative number."""
+    if b == 1:
+        return a
+    return Binary(">>", a, IntLit(b.bit_length() - 1)) if b & (b - 1) == 0 else Binary("/", a, IntLit(b))
+
+
+def remainder(a: Expr, b: int) -> Expr:
+    """`a % b` of a non-negative number."""
+    if b == 1:
+        return IntLit(0)
+    return Binary("&", a, IntLit(b - 1)) if b & (b - 1) == 0 else Binary("%", a, IntLit(b))
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A `threads` loop over a team: which threads take part (None: all), the value of its variable (None: the
+    constant `lo`), and the team of one iteration."""
+
+    takes_part: Expr | None
+    value: Expr | None
+    team: Team
+
+
+def split(outer: Team, lo: int, hi: int, unit: int) -> Split:
+    """Iterations lo..hi-1, each on `unit` threads of `outer`."""
+    whole_warps = unit % WARP == 0
+    index, size = (outer.warp, unit // WARP) if whole_warps else (outer.thread, unit)
+    tests: list[Expr] = []
+    if lo > 0:
+        tests.append(Binary(">=", index, IntLit(lo * size)))
+    if hi * unit < outer.size:
+        tests.append(Binary("==", index, IntLit(0)) if hi * size == 1 else Binary("<", index, IntLit(hi * size)))
+    takes_part = tests[0] if len(tests) == 1 else Binary("&&", *tests) if tests else None
+    value = None if hi - lo == 1 else quotient(index, size)
+    firsts = tuple(first + v * unit for first in outer.firsts for v in range(lo, hi))
+    position = IntLit(0) if value is None else plus(quotient(index, size), -lo)
+    member = add(times(outer.member, hi - lo), position)
+    if unit == outer.size or (hi == 1 and unit > 1):
+        thread, warp = outer.thread, outer.warp
+    elif unit == WARP:
+        thread, warp = outer.lane, IntLit(0)
+    elif hi - lo == 1:
+        thread, warp = plus(outer.thread, -lo * unit), plus(outer.warp, -lo * unit // WARP) if whole_warps else IntLit(0)
+    else:
+        thread, warp = remainder(outer.thread, unit), remainder(outer.warp, size) if whole_warps else IntLit(0)
+    if unit == 1:
+        thread = IntLit(0)
+    return Split(takes_part, value, Team(unit, thread, warp, outer.lane, firsts, member))
+
+
+@dataclass(slots=True)
+class BarrierIds:
+    """Hands out named barriers 1..15: consecutive ids for the teams that one statement's barrier serves."""
+
+    threads: int
+    _given: dict[tuple[tuple[int, ...], int], int] = field(default_factory=dict)
+
+    def base(self, team: Team, span: Span) -> int:
+        """The id for the team's first member; BadInput when all are in use."""
+        key = (team.firsts, team.size)
+        if key not in self._given:
+            used = sum(len(firsts) for firsts, _ in self._given)
+            if used + len(team.firsts) > len(NAMED_BARRIERS):
+                raise BadInput((_out_of_ids(team, span),))
+            self._given[key] = NAMED_BARRIERS.start + used
+        return self._given[key]
+
+
+def _out_of_ids(team: Team, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "unsupported",
+        f"the kernel needs more than {len(NAMED_BARRIERS)} named barriers",
+        span,
+        label=f"{len(team.firsts)} more are needed here, one for each team of {team.size} threads",
+        help="use fewer or larger thread groups for Fence()",
+    )

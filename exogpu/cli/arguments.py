@@ -1,0 +1,91 @@
+"""The grammar of the command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from exogpu import __version__
+
+FORMATS = ("text", "short", "json", "sarif", "junit", "github")
+
+STATUSES = """\
+exit status:
+  0  every kernel is proved (compile, run: done, and the results agree)
+  1  a kernel is refuted, with a counterexample that was replayed (run: the results differ)
+  2  bad input or bad usage
+  3  nothing is refuted, but something is unknown, unsupported or vacuous
+  4  internal error
+"""
+
+PATHS = """\
+PATH is a Python file, a dotted module, or the name of a shipped kernel; PATH:NAME picks one kernel of a file.
+"""
+
+
+AddParser = Callable[..., argparse.ArgumentParser]
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all commands; the parsed namespace has the command's name in `command`."""
+    parser = argparse.ArgumentParser(
+        prog="exogpu",
+        description="Proves Hopper GPU kernels correct, for all problem sizes, before it compiles them.",
+        epilog=STATUSES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"exogpu {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND").add_parser
+    _add_verify(commands)
+    _add_compile(commands)
+    _add_run(commands)
+    _add(commands, "list", "list the shipped kernels with their signatures")
+    explain = _add(commands, "explain", "explain a diagnostic code, for example race.war")
+    explain.add_argument("code", metavar="CODE", nargs="?", help="the code; without it, all codes are listed")
+    return parser
+
+
+def _add(commands: AddParser, name: str, text: str) -> argparse.ArgumentParser:
+    return commands(
+        name,
+        help=text,
+        description=text[0].upper() + text[1:] + ".",
+        epilog=f"{PATHS}\n{STATUSES}" if name in ("verify", "compile") else STATUSES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour the text report")
+
+
+def _add_verify(commands: AddParser) -> None:
+    parser = _add(commands, "verify", "prove kernels, or show how they fail")
+    parser.add_argument("targets", metavar="PATH[:NAME]", nargs="*", help="what to verify")
+    parser.add_argument("--all", action="store_true", help="verify every shipped kernel")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="form of the report (default: text)")
+    _add_output(parser)
+    parser.add_argument(
+        "--chains", action="store_true", help="print every obligation with its proof's chains of events"
+    )
+    parser.add_argument("--deterministic", action="store_true", help="leave out seconds, versions and absolute paths")
+    parser.add_argument("--smt-dir", metavar="DIR", help="write every question put to the solver as an SMT-LIB file")
+    parser.add_argument("--allow-unknown", action="store_true", help="exit 0 although something is unknown")
+
+
+def _add_compile(commands: AddParser) -> None:
+    parser = _add(commands, "compile", "prove a kernel and compile it to a bundle")
+    parser.add_argument("target", metavar="PATH[:NAME]", help="the kernel")
+    parser.add_argument("-o", "--output", metavar="OUT", help="the bundle to write (default: NAME.exogpu)")
+    _add_output(parser)
+
+
+def _add_run(commands: AddParser) -> None:
+    parser = _add(
+        commands, "run", "run a bundle on random inputs and compare with the sequential program (needs a GPU)"
+    )
+    parser.add_argument("bundle", metavar="BUNDLE", help="a bundle that `exogpu compile` wrote")
+    parser.add_argument(
+        "--size", metavar="NAME=VALUE", action="append", default=[], help="value of a size argument (default: 96)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the random inputs (default: 0)")

@@ -1,0 +1,96 @@
+"""From what the user typed to procedures: files, dotted modules and names of shipped kernels."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import exogpu.kernels
+from exogpu.diagnostics import BadInput, Diagnostic
+from exogpu.ir.proc import Proc
+from exogpu.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A file, and one kernel of it or all."""
+
+    file: str
+    name: str | None = None
+
+
+def shipped() -> tuple[Target, ...]:
+    """The files of the shipped kernels, sorted."""
+    folder = Path(exogpu.kernels.__path__[0])
+    return tuple(Target(str(file)) for file in sorted(folder.glob("*.py")) if file.stem != "__init__")
+
+
+def resolve(text: str) -> Target:
+    """What PATH[:NAME] stands for; BadInput if there is no such file, module or shipped kernel."""
+    path, _, name = text.partition(":")
+    file = _find(path)
+    if file is None:
+        known = ", ".join(Path(t.file).stem for t in shipped())
+        raise BadInput([_no_file(path, f"give a path to a Python file, a module, or a shipped kernel: {known}")])
+    return Target(file, name or None)
+
+
+def load_procs(targets: Iterable[Target]) -> tuple[list[Proc], list[Diagnostic]]:
+    """The procedures of all targets, and a diagnostic for each input that is not acceptable."""
+    procs: list[Proc] = []
+    problems: list[Diagnostic] = []
+    for target in targets:
+        try:
+            procs += load_target(target)
+        except BadInput as error:
+            problems += error.diagnostics
+    return procs, problems
+
+
+def load_target(target: Target) -> list[Proc]:
+    """The procedures of one target, in the order of the file; BadInput if it has none or not the one named."""
+    from exogpu.lang import load
+
+    found = load(target.file)
+    if target.name is None:
+        if not found:
+            raise BadInput([_no_kernel(target.file, "the file has no kernel", "mark a function with @proc")])
+        return list(found.values())
+    if target.name not in found:
+        known = ", ".join(found) or "none"
+        raise BadInput(
+            [_no_kernel(target.file, f"there is no kernel `{target.name}`", f"kernels of the file: {known}")]
+        )
+    return [found[target.name]]
+
+
+def _find(path: str) -> str | None:
+    if path.endswith(".py") or "/" in path:
+        return path if Path(path).is_file() else None
+    for target in shipped():
+        if Path(target.file).stem == path:
+            return target.file
+    return _module_file(path) if all(part.isidentifier() for part in path.split(".")) else None
+
+
+def _module_file(name: str) -> str | None:
+    """The source file of an importable module; only its parent packages are imported."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    return spec.origin if spec and spec.origin and spec.origin.endswith(".py") else None
+
+
+def _no_file(path: str, fix: str) -> Diagnostic:
+    return Diagnostic("input.file", f"there is no file, module or shipped kernel `{path}`", _whole(path), help=fix)
+
+
+def _no_kernel(file: str, message: str, fix: str) -> Diagnostic:
+    return Diagnostic("input.name", message, _whole(file), help=fix)
+
+
+def _whole(file: str) -> Span:
+    return Span(file, 0, 0, 0, 0)

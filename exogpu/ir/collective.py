@@ -1,0 +1,55 @@
+"""Which threads execute a statement: a collective is a run of consecutive threads of the CTA."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from exogpu.ir.index import Bin, Index, Int, Var
+from exogpu.ir.linear import linear
+from exogpu.ir.proc import Block
+from exogpu.ir.stmt import For, Role, Stmt, Threads
+
+WARP = 32
+WARPGROUP = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Collective:
+    """`size` threads from `first`, which is over the variables of the enclosing `threads` loops."""
+
+    first: Index
+    size: int
+
+    def starts_at_multiple_of(self, n: int) -> bool:
+        """Whether `first` is a multiple of n for all values of its variables."""
+        return linear(self.first).multiple_of(n)
+
+
+def whole(block: Block) -> Collective:
+    """All threads of the CTA."""
+    return Collective(Int(0), block.threads)
+
+
+def role(block: Block, name: str) -> Collective | None:
+    """The threads of a role, or None if the block has no such role."""
+    return next((Collective(Int(r.first), r.threads) for r in block.roles if r.name == name), None)
+
+
+def iteration(outer: Collective, var: str, unit: int) -> Collective:
+    """The threads that run iteration `var` of a `threads` loop."""
+    offset: Index = Var(var) if unit == 1 else Bin("*", Int(unit), Var(var))
+    return Collective(offset if outer.first == Int(0) else Bin("+", outer.first, offset), unit)
+
+
+def inside(block: Block, outer: Collective, stmt: Stmt) -> Collective:
+    """The threads that execute the blocks nested in `stmt`, which `outer` executes; KeyError for an unknown role."""
+    match stmt:
+        case For(var=var, mode=Threads(unit)):
+            return iteration(outer, var, unit)
+        case Role(name):
+            found = role(block, name)
+            if found is None:
+                raise KeyError(name)
+            return found
+        case _:
+            return outer

@@ -1,0 +1,164 @@
+"""The vocabulary in which an instruction says how it is emitted.
+
+    emission ::= asm(text, operands) | guard(element) { emission } | store(element, values) | copy(element, element) | pin
+
+`asm` is inline PTX. Its text names operands as `$name`; each operand is typed, and the emitter turns it into a
+register, an immediate or a register list. Windows are named by the instruction's parameter. An offset inside a
+window is an index expression, in which `THREAD` is the thread's index inside the executing unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from exogpu.ir.index import Cond, Index, Var
+from exogpu.ir.types import Scalar
+
+THREAD = Var("$thread")
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An element of the window given for `operand`: one offset per ranged dimension, or none for the first element."""
+
+    operand: str
+    offsets: tuple[Index, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """Register `index` of those that the executing thread holds of an accumulator window, in the order of the
+    wgmma D fragment (PTX ISA, wgmma)."""
+
+    operand: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The per-element function given for `operand`, applied to a value; the value itself if none was given."""
+
+    operand: str
+    value: RegisterValue
+
+
+RegisterValue = Fragment | Applied
+
+
+@dataclass(frozen=True, slots=True)
+class SharedAddress:
+    """32-bit shared-memory address of an element, swizzle applied; a multiple of `align` bytes."""
+
+    at: Element
+    align: int
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMap:
+    """64-bit address of the tensor map for the global window `tensor`, with the window's extents as the box and the
+    swizzle of the shared window `tile`."""
+
+    tensor: str
+    tile: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """32-bit coordinate of the window's first element along dimension `dim` (0 is the outermost)."""
+
+    tensor: str
+    dim: int
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierAddress:
+    """32-bit shared-memory address of the mbarrier whose phase the instruction completes on."""
+
+    operand: str
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixDescriptor:
+    """64-bit wgmma shared-memory descriptor of a window (PTX ISA, matrix descriptor).
+
+    `leading` and `stride` are the two byte offsets divided by 16, `layout` the swizzle code. The window's first
+    row starts at a multiple of `atom` bytes, so that the base offset is zero.
+    """
+
+    operand: str
+    leading: int
+    stride: int
+    layout: int
+    atom: int
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulator:
+    """All registers that the thread holds of an accumulator window, as a register list in braces. They are always
+    written; `reads` says whether their old values count."""
+
+    operand: str
+    reads: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A condition: a predicate register, or the literal 1 or 0 if it is constant."""
+
+    cond: Cond
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Two values rounded to a 16-bit type, `low` in the low half of a 32-bit register."""
+
+    to: Scalar
+    low: RegisterValue
+    high: RegisterValue
+
+
+AsmOperand = (
+    SharedAddress | TensorMap | Coordinate | BarrierAddress | MatrixDescriptor | Accumulator | Predicate | Packed
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asm:
+    """One PTX instruction. `name` becomes a name in the generated source; `$x` in `text` stands for operand `x`."""
+
+    name: str
+    text: str
+    operands: tuple[tuple[str, AsmOperand], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """`body` runs only where the element lies inside its tensor."""
+
+    inside: Element
+    body: tuple[Emission, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Consecutive elements starting at `to` = values, each rounded to the buffer's type; one access if several."""
+
+    to: Element
+    values: tuple[RegisterValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CopyVector:
+    """`size` bytes (a power of two, at most 16) from one place to another in one access each."""
+
+    to: Element
+    source: Element
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """The C++ compiler may not move reads or writes of accumulator registers across this point."""
+
+
+Emission = Asm | Guard | Store | CopyVector | Pin

@@ -1,0 +1,61 @@
+"""Concrete values of index expressions and conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
+
+
+def evaluate(e: Index, env: Mapping[str, int]) -> int:
+    """The integer value of an index expression; KeyError for a name not in `env`."""
+    match e:
+        case Var(name):
+            return env[name]
+        case Int(value):
+            return value
+        case Bin(op, left, right):
+            a, b = evaluate(left, env), evaluate(right, env)
+            match op:
+                case "+":
+                    return a + b
+                case "-":
+                    return a - b
+                case "*":
+                    return a * b
+                case "//":
+                    return a // b
+                case "%":
+                    return a % b
+                case "ceildiv":
+                    return -(-a // b)
+                case "min":
+                    return min(a, b)
+                case "max":
+                    return max(a, b)
+
+
+def holds(c: Cond, env: Mapping[str, int]) -> bool:
+    """The truth value of a condition."""
+    match c:
+        case Bool(value):
+            return value
+        case Not(arg):
+            return not holds(arg, env)
+        case BoolOp(op, args):
+            return all(holds(a, env) for a in args) if op == "and" else any(holds(a, env) for a in args)
+        case Cmp(op, left, right):
+            a, b = evaluate(left, env), evaluate(right, env)
+            match op:
+                case "<":
+                    return a < b
+                case "<=":
+                    return a <= b
+                case ">":
+                    return a > b
+                case ">=":
+                    return a >= b
+                case "==":
+                    return a == b
+                case "!=":
+                    return a != b

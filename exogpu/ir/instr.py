@@ -1,0 +1,166 @@
+"""What an instruction declares: signature, contract, meaning, timeline, footprint and emission.
+
+An instruction is one `Instr` value in one file of `exogpu/isa`; nothing else in the package knows it by name.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from exogpu.ir.types import Memory, Scalar
+
+if TYPE_CHECKING:
+    from exogpu.ir.emission import Emission
+    from exogpu.ir.index import Index
+    from exogpu.ir.stmt import InstrCall, Stmt
+
+
+class Mode(enum.Enum):
+    """How a footprint touches memory. Two `REDUCE`s of one location commute and are not a conflict."""
+
+    READ = "read"
+    WRITE = "write"
+    REDUCE = "reduce"
+
+
+class Proxy(enum.Enum):
+    """Through which proxy (PTX memory model, 8.6). `REGISTER` marks wgmma's asynchronous register accesses,
+    which need wgmma.fence instead of a proxy fence."""
+
+    GENERIC = "generic"
+    ASYNC = "async"
+    REGISTER = "register"
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """One access: all elements of the window `operand`. With `warp_dim` d, ranged dimension d of the window is
+    divided evenly over the warps of the executing unit (wgmma and fragment accesses)."""
+
+    operand: str
+    mode: Mode
+    proxy: Proxy
+    warp_dim: int | None = None
+
+
+class Group(enum.Enum):
+    """Commit-group counters: wgmma groups are per warp, bulk groups per thread."""
+
+    WGMMA = "wgmma"
+    BULK = "bulk"
+
+
+@dataclass(frozen=True, slots=True)
+class InOrder:
+    """Finished when the next instruction of the thread starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteTx:
+    """Asynchronous; completes on the barrier operand with the bytes of the window `data`."""
+
+    barrier: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMember:
+    """Asynchronous; completes with its commit group."""
+
+    group: Group
+
+
+Completion = InOrder | CompleteTx | GroupMember
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Closes the current commit group."""
+
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class WaitGroup:
+    """Waits until at most `operand` youngest groups are pending; `reads_only`: only source reads are done."""
+
+    group: Group
+    operand: str
+    reads_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyFence:
+    """Orders the executing thread's generic accesses with the async proxy (PTX fence.proxy.async)."""
+
+
+@dataclass(frozen=True, slots=True)
+class WgmmaFence:
+    """Orders register accesses with later wgmma (PTX wgmma.fence)."""
+
+
+Effect = Commit | WaitGroup | ProxyFence | WgmmaFence
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A parameter: a window of given rank in one of `memories` with one of `dtypes` (empty: any), a barrier, a
+    literal integer, a condition, or a per-element function."""
+
+    name: str
+    kind: Literal["window", "barrier", "int", "cond", "fn"]
+    rank: int = 0
+    memories: tuple[type[Memory], ...] = ()
+    dtypes: tuple[Scalar, ...] = ()
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BufferInfo:
+    """What an instruction may know of a buffer: element type, memory, and shape (literal unless global)."""
+
+    dtype: Scalar
+    memory: Memory
+    shape: tuple[Index, ...]
+
+
+Buffers = Mapping[str, BufferInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """The byte offset of the window's first element along the last dimension is a multiple of `bytes`. For a
+    global tensor its base address and row pitch must be, too, which the runtime checks."""
+
+    operand: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Instr:
+    """An instruction.
+
+    `unit`: threads of the collective that executes it (0: any). `elected`: only its first thread does the work.
+    `aligned`: `.sync.aligned`, all threads of each warp execute it together. `zero_fill`: windows whose
+    out-of-bounds elements read as 0 or are not written. `contract` returns the violated static rules, as
+    sentences. `meaning` is the sequential body. `same_shape` marks wgmma: two of them with equal windows of the
+    accumulator run in order (PTX wgmma.fence, exemption).
+    """
+
+    name: str
+    params: tuple[Param, ...]
+    unit: int
+    footprints: tuple[Footprint, ...] = ()
+    completion: Completion = field(default_factory=InOrder)
+    effect: Effect | None = None
+    aligned: bool = False
+    zero_fill: tuple[str, ...] = ()
+    alignments: Callable[[InstrCall, Buffers], tuple[Alignment, ...]] = lambda call, buffers: ()
+    contract: Callable[[InstrCall, Buffers], tuple[str, ...]] = lambda call, buffers: ()
+    meaning: Callable[[InstrCall, Buffers], tuple[Stmt, ...]] = lambda call, buffers: ()
+    emission: Callable[[InstrCall, Buffers], tuple[Emission, ...]] = lambda call, buffers: ()
+    same_shape: bool = False
+    source: str = ""

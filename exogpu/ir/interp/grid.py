@@ -1,0 +1,141 @@
+"""Many iterations at once: the current iterations of the loops that run together form a grid.
+
+An index expression is evaluated to a number, or to an array with one axis for each such loop (of length 1 where
+the value does not depend on it). A mask holds the points of the grid that execute the current statement.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
+
+Numbers = NDArray[np.int64]
+Truths = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A loop of the grid: `count` consecutive iterations from `start`. `sums`: its `+=` may meet."""
+
+    place: int
+    start: int
+    count: int
+    sums: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The grid, the variables in scope, and the points that execute (None: all)."""
+
+    axes: tuple[Axis, ...]
+    variables: Mapping[str, int | Axis]
+    mask: Truths | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of iterations of each loop of the grid."""
+        return tuple(a.count for a in self.axes)
+
+    @property
+    def points(self) -> int:
+        """Number of points."""
+        return math.prod(self.shape)
+
+    def bind(self, var: str, value: int) -> Grid:
+        """The grid for one iteration of a loop that runs in order."""
+        return replace(self, variables={**self.variables, var: value})
+
+    def enter(self, var: str, start: int, count: int, sums: bool) -> Grid:
+        """The grid extended by a loop."""
+        axis = Axis(len(self.axes), start, count, sums)
+        mask = None if self.mask is None else self.mask[..., np.newaxis]
+        return Grid((*self.axes, axis), {**self.variables, var: axis}, mask)
+
+    def where(self, truth: bool | Truths) -> Grid | None:
+        """The grid of the points where a condition holds; None if there are none."""
+        if isinstance(truth, bool):
+            return self if truth else None
+        mask = truth if self.mask is None else truth & self.mask
+        if not mask.any():
+            return None
+        return replace(self, mask=None if mask.all() else mask)
+
+    def index(self, e: Index) -> int | Numbers:
+        """The value of an index expression."""
+        match e:
+            case Int(value):
+                return value
+            case Var(name):
+                bound = self.variables[name]
+                return self._along(bound) if isinstance(bound, Axis) else bound
+            case Bin(op, left, right):
+                result: int | Numbers = _operate(op, self.index(left), self.index(right))
+                return result
+
+    def cond(self, c: Cond) -> bool | Truths:
+        """The truth value of a condition."""
+        match c:
+            case Bool(value):
+                return value
+            case Not(arg):
+                return negated(self.cond(arg))
+            case BoolOp(op, args):
+                truth = self.cond(args[0])
+                for arg in args[1:]:
+                    other = self.cond(arg)
+                    truth = truth & other if op == "and" else truth | other
+                return truth
+            case Cmp(op, left, right):
+                holds: bool | Truths = _compare(op, self.index(left), self.index(right))
+                return holds
+
+    def _along(self, axis: Axis) -> Numbers:
+        shape = [1] * len(self.axes)
+        shape[axis.place] = axis.count
+        return np.arange(axis.start, axis.start + axis.count).reshape(shape)
+
+
+def negated(truth: bool | Truths) -> bool | Truths:
+    """The negation of a condition's value."""
+    return not truth if isinstance(truth, bool) else ~truth
+
+
+def _operate(op: str, a: Any, b: Any) -> Any:
+    match op:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "*":
+            return a * b
+        case "//":
+            return a // b
+        case "%":
+            return a % b
+        case "ceildiv":
+            return -(-a // b)
+    if isinstance(a, int) and isinstance(b, int):
+        return min(a, b) if op == "min" else max(a, b)
+    return np.minimum(a, b) if op == "min" else np.maximum(a, b)
+
+
+def _compare(op: str, a: Any, b: Any) -> Any:
+    match op:
+        case "<":
+            return a < b
+        case "<=":
+            return a <= b
+        case ">":
+            return a > b
+        case ">=":
+            return a >= b
+        case "==":
+            return a == b
+    return a != b

@@ -1,0 +1,177 @@
+"""The sequential program of a procedure, each loop marked with how its iterations may be run.
+
+Loop modes, roles and synchronisation are erased, and instructions are replaced by their meaning.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from exogpu.ir.index import Bin, Cond, Index, Int, Not
+from exogpu.ir.instr import BufferInfo
+from exogpu.ir.interp.dependence import Access, Mode, Order, order_of
+from exogpu.ir.interp.linear import Ranges, interval_of, linear
+from exogpu.ir.interp.narrow import narrow
+from exogpu.ir.proc import Proc, TensorArg
+from exogpu.ir.stmt import Alloc, Arrive, Assign, Await, Fence, For, If, InstrCall, Role, Stmt
+from exogpu.ir.types import Gmem, Scalar
+from exogpu.ir.walk import reads, walk
+from exogpu.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop over `lo <= var < hi`, of at most `trips` iterations. `volume`: the most elements that one iteration
+    handles at once."""
+
+    var: str
+    lo: Index
+    hi: Index
+    body: tuple[Node, ...]
+    order: Order
+    trips: int
+    volume: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A conditional."""
+
+    cond: Cond
+    then: tuple[Node, ...]
+    orelse: tuple[Node, ...]
+
+
+Node = Assign | Alloc | Loop | Guard
+
+def reassociable(dtype: Scalar, precise: bool) -> bool:
+    """Whether `+=` of this type commute up to the rounding of sums: the other types round each partial sum to a
+    narrow type."""
+    wide = (Scalar.F64, Scalar.F32, Scalar.I32, Scalar.I8, Scalar.U8)
+    return dtype in wide or precise
+
+
+def sequential(proc: Proc) -> tuple[Stmt, ...]:
+    """The body of `proc` without annotations: assignments, allocations, loops and conditionals only."""
+    return _erase(proc.body, buffers_of(proc))
+
+
+def _volume(block: tuple[Node, ...]) -> int:
+    """The most elements that one execution of the block handles at once."""
+    most = 1
+    for node in block:
+        match node:
+            case Assign():
+                pass
+            case Alloc(shape=shape):
+                most = max(most, math.prod(shape))
+            case Guard(_, then, orelse):
+                most = max(most, _volume(then), _volume(orelse))
+            case Loop(order=order, trips=trips, volume=volume):
+                most = max(most, volume if order is Order.SERIAL else trips * volume)
+    return most
+
+
+def buffers_of(proc: Proc) -> dict[str, BufferInfo]:
+    """Every tensor and allocation of a procedure, by name."""
+    buffers = {a.name: BufferInfo(a.dtype, Gmem(), a.shape) for a in proc.args if isinstance(a, TensorArg)}
+    for stmt in walk(proc.body):
+        if isinstance(stmt, Alloc):
+            buffers[stmt.name] = BufferInfo(stmt.dtype, stmt.memory, tuple(Int(n) for n in stmt.shape))
+    return buffers
+
+
+def _erase(block: tuple[Stmt, ...], buffers: Mapping[str, BufferInfo]) -> tuple[Stmt, ...]:
+    out: list[Stmt] = []
+    for stmt in block:
+        match stmt:
+            case Assign() | Alloc():
+                out.append(stmt)
+            case For():
+                out.append(replace(stmt, body=_erase(stmt.body, buffers)))
+            case If():
+                out.append(replace(stmt, then=_erase(stmt.then, buffers), orelse=_erase(stmt.orelse, buffers)))
+            case Role():
+                out += _erase(stmt.body, buffers)
+            case InstrCall():
+                out += (_located(s, stmt.span) for s in _erase(stmt.instr.meaning(stmt, buffers), buffers))
+            case Fence() | Arrive() | Await():
+                pass
+    return tuple(out)
+
+
+def _located(stmt: Stmt, span: Span) -> Stmt:
+    """A statement of an instruction's meaning, at the place of the instruction."""
+    match stmt:
+        case For(body=body):
+            return replace(stmt, body=tuple(_located(s, span) for s in body), span=span)
+        case If(then=then, orelse=orelse):
+            then, orelse = (tuple(_located(s, span) for s in block) for block in (then, orelse))
+            return replace(stmt, then=then, orelse=orelse, span=span)
+        case _:
+            return replace(stmt, span=span)
+
+
+def plan(proc: Proc, sizes: Mapping[str, int], *, precise: bool = False, together: bool = True) -> tuple[Node, ...]:
+    """The sequential program for these sizes. With `together` false every loop runs in order."""
+    buffers = buffers_of(proc)
+    sums = frozenset(n for n, b in buffers.items() if reassociable(b.dtype, precise))
+    return _Planner(sizes, sums, together).block(sequential(proc), {})[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Planner:
+    sizes: Mapping[str, int]
+    sums: frozenset[str]
+    together: bool
+
+    def block(self, stmts: tuple[Stmt, ...], ranges: Ranges) -> tuple[tuple[Node, ...], list[Access]]:
+        """The planned block, and its accesses to buffers allocated outside it."""
+        nodes: list[Node] = []
+        accesses: list[Access] = []
+        for stmt in stmts:
+            node, inner = self._statement(stmt, ranges)
+            nodes += node
+            accesses += inner
+        private = {s.name for s in stmts if isinstance(s, Alloc)}
+        return tuple(nodes), [a for a in accesses if a.buffer not in private]
+
+    def _statement(self, stmt: Stmt, ranges: Ranges) -> tuple[tuple[Node, ...], list[Access]]:
+        match stmt:
+            case Assign():
+                return (stmt,), self._accesses(stmt, ranges)
+            case For():
+                return self._loop(stmt, ranges)
+            case If(cond, then, orelse):
+                yes, some = self.block(then, narrow(ranges, cond, self.sizes))
+                no, others = self.block(orelse, narrow(ranges, Not(cond), self.sizes))
+                return (Guard(cond, yes, no),), some + others
+            case Alloc():
+                return (stmt,), []
+            case _:
+                raise AssertionError(stmt)
+
+    def _loop(self, loop: For, ranges: Ranges) -> tuple[tuple[Node, ...], list[Access]]:
+        first, _ = interval_of(linear(loop.lo, self.sizes), ranges)
+        _, end = interval_of(linear(loop.hi, self.sizes), ranges)
+        _, trips = interval_of(linear(Bin("-", loop.hi, loop.lo), self.sizes), ranges)
+        if end <= first or trips <= 0:
+            return (), []
+        body, accesses = self.block(loop.body, {**ranges, loop.var: (first, end - 1)})
+        order = order_of(loop.var, accesses, frozenset(ranges)) if self.together else Order.SERIAL
+        return (Loop(loop.var, loop.lo, loop.hi, body, order, trips, _volume(body), loop.span),), accesses
+
+    def _accesses(self, stmt: Assign, ranges: Ranges) -> list[Access]:
+        mode = Mode.SUM if stmt.op == "+=" and stmt.buffer in self.sums else Mode.WRITE
+        found = [self._access(stmt.buffer, mode, stmt.index, ranges)]
+        for read, conds in reads(stmt.rhs):
+            there = functools.reduce(lambda r, cond: narrow(r, cond, self.sizes), conds, ranges)
+            found.append(self._access(read.buffer, Mode.READ, read.index, there))
+        return found
+
+    def _access(self, buffer: str, mode: Mode, index: tuple[Index, ...], ranges: Ranges) -> Access:
+        return Access(buffer, mode, tuple(linear(i, self.sizes) for i in index), ranges)

@@ -1,0 +1,228 @@
+"""Where a statement may stand: inside or outside the task loops, roles and thread loops, and in which collective."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import prod
+
+from exogpu.diagnostics import Diagnostic
+from exogpu.ir.collective import WARP, WARPGROUP, Collective, inside, role
+from exogpu.ir.index import Index, Int
+from exogpu.ir.instr import InOrder, Instr
+from exogpu.ir.proc import Block
+from exogpu.ir.stmt import (
+    Alloc,
+    Arrive,
+    Assign,
+    Await,
+    Fence,
+    For,
+    If,
+    InstrCall,
+    Role,
+    Seq,
+    Stmt,
+    Tasks,
+    Threads,
+    Unroll,
+)
+from exogpu.ir.types import Gmem, Rmem, Smem, WgmmaD
+from exogpu.source import Span
+
+SWIZZLES = (0, 32, 64, 128)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a statement stands. `nested`: inside anything but task loops."""
+
+    block: Block
+    who: Collective
+    in_tasks: bool = False
+    in_threads: bool = False
+    nested: bool = False
+
+    @property
+    def whole_cta(self) -> bool:
+        """Whether all threads of the CTA execute the statement together."""
+        return not self.in_threads and self.who == Collective(Int(0), self.block.threads)
+
+    def enter(self, stmt: Stmt) -> Place:
+        """The place of the statements nested in `stmt`."""
+        if isinstance(stmt, For) and isinstance(stmt.mode, Tasks):
+            return replace(self, in_tasks=True)
+        in_threads = self.in_threads or (isinstance(stmt, For) and isinstance(stmt.mode, Threads))
+        known = not isinstance(stmt, Role) or role(self.block, stmt.name) is not None
+        who = inside(self.block, self.who, stmt) if known else self.who
+        return replace(self, who=who, in_threads=in_threads, nested=True)
+
+
+def count(n: int) -> str:
+    """`1 thread`, `2 threads`."""
+    return f"{n} thread{'s' * (n != 1)}"
+
+
+def narrow(who: Collective, unit: int) -> str:
+    """What to write so that units of the given size execute a statement."""
+    if who.size < unit:
+        return f"move it out of the narrower `threads` loop, to where {count(unit)} execute it"
+    words = {1: "", WARP: ", unit=warp", WARPGROUP: ", unit=warpgroup"}
+    return f"put it into `for t in threads({who.size // unit}{words.get(unit, f', unit={unit}')}):`"
+
+
+def misplaced(stmt: Stmt, place: Place) -> Iterator[Diagnostic]:
+    """The violated rules of placement of one statement, nested blocks left out."""
+    match stmt:
+        case Assign():
+            yield from _data(stmt, place, "an assignment")
+            if place.who.size != 1:
+                yield _wrong_size(stmt, "an assignment is executed by one thread", place.who, 1)
+        case Alloc():
+            yield from _data(stmt, place, "an allocation")
+            yield from _allocation(stmt, place)
+        case For():
+            yield from _loop(stmt, place)
+        case Role():
+            yield from _role(stmt, place)
+        case InstrCall(instr=instr):
+            if instr.footprints or not isinstance(instr.completion, InOrder):
+                yield from _data(stmt, place, f"`{instr.name}`")
+            yield from _instruction(stmt, instr, place.who)
+        case Fence():
+            yield from _fence(stmt, place.who)
+        case If() | Arrive() | Await():
+            return
+
+
+def _data(stmt: Stmt, place: Place, what: str) -> Iterator[Diagnostic]:
+    if not place.in_tasks:
+        text = f"{what} stands outside the task loops"
+        fix = "put it into `for v in tasks(lo, hi):`; only synchronisation may stand before and after the task loops"
+        yield Diagnostic("lang.outside_tasks", text, stmt.span, help=fix)
+
+
+def _wrong_size(stmt: Stmt, rule: str, who: Collective, unit: int) -> Diagnostic:
+    text = f"{rule}, and {count(who.size)} execute this one"
+    return Diagnostic("lang.collective", text, stmt.span, f"executed by {count(who.size)}", help=narrow(who, unit))
+
+
+def _instruction(stmt: Stmt, instr: Instr, who: Collective) -> Iterator[Diagnostic]:
+    if instr.unit and who.size != instr.unit:
+        yield _wrong_size(stmt, f"`{instr.name}` is executed by {count(instr.unit)}", who, instr.unit)
+        return
+    unit = instr.unit or WARP
+    if instr.aligned and (who.size % unit or not who.starts_at_multiple_of(unit)):
+        text = f"`{instr.name}` is executed by aligned units of {count(unit)}, and this collective starts elsewhere"
+        yield Diagnostic(
+            "lang.collective", text, stmt.span, help=f"let the role or loop start at a multiple of {count(unit)}"
+        )
+
+
+def _fence(stmt: Fence, who: Collective) -> Iterator[Diagnostic]:
+    if who.size == 1:
+        text = "a fence among one thread orders nothing"
+        fix = "move it out of the `threads` loop, to the collective whose threads must wait for each other"
+        yield Diagnostic("lang.fence", text, stmt.span, "executed by 1 thread", help=fix)
+        return
+    unit = WARP if who.size % WARP == 0 else who.size
+    if WARP % unit or not who.starts_at_multiple_of(unit):
+        text = f"a fence joins whole warps or an even part of one warp, and {count(who.size)} execute this one"
+        yield Diagnostic("lang.fence", text, stmt.span, help="use a collective of a multiple of 32 threads")
+
+
+def _role(stmt: Role, place: Place) -> Iterator[Diagnostic]:
+    if role(place.block, stmt.name) is None:
+        names = ", ".join(f"`{r.name}`" for r in place.block.roles)
+        fix = f"the roles are {names}" if names else f"declare it: `block({stmt.name}=warps(n), ...)`"
+        yield Diagnostic("lang.role", f"the block has no role `{stmt.name}`", stmt.span, "unknown role", help=fix)
+    if not place.whole_cta:
+        text = "a role is selected among all threads of the CTA only"
+        yield Diagnostic("lang.role", text, stmt.span, help="move it out of the enclosing role or `threads` loop")
+
+
+def _loop(stmt: For, place: Place) -> Iterator[Diagnostic]:
+    match stmt.mode:
+        case Tasks() if place.nested:
+            text = "a task loop stands inside another statement"
+            yield Diagnostic(
+                "lang.tasks", text, stmt.span, help="task loops are outermost; use `seq` for loops of one CTA"
+            )
+        case Threads(unit):
+            yield from _literal_bounds(stmt, "threads")
+            if isinstance(stmt.hi, Int) and stmt.hi.value * unit > place.who.size:
+                yield _too_wide(stmt, stmt.hi.value, unit, place.who)
+        case Unroll():
+            yield from _literal_bounds(stmt, "unroll")
+        case Tasks() | Seq():
+            return
+
+
+def _too_wide(stmt: For, n: int, unit: int, who: Collective) -> Diagnostic:
+    text = f"{n} units of {count(unit)} do not fit the {count(who.size)} that execute this loop"
+    fix = f"use at most `threads({who.size // unit})`" if who.size >= unit else "move the loop out of the narrower one"
+    return Diagnostic("lang.threads", text, stmt.span, f"needs {count(n * unit)}", help=fix)
+
+
+def _literal_bounds(stmt: For, kind: str) -> Iterator[Diagnostic]:
+    for bound in (stmt.lo, stmt.hi):
+        if not isinstance(bound, Int) or bound.value < 0:
+            text = f"the bounds of `{kind}` must be literal and not negative"
+            yield Diagnostic("lang.literal", text, _span(bound, stmt), help="use a number or a captured Python integer")
+
+
+def _span(bound: Index, stmt: For) -> Span:
+    return bound.span if bound.span.line else stmt.span
+
+
+def _allocation(stmt: Alloc, place: Place) -> Iterator[Diagnostic]:
+    match stmt.memory:
+        case Gmem():
+            text = "global memory cannot be allocated in a procedure"
+            yield Diagnostic("lang.memory", text, stmt.span, help="make it an argument of the procedure")
+        case Smem(swizzle, ring):
+            if swizzle not in SWIZZLES or ring < 1:
+                text = "shared memory has a swizzle of 0, 32, 64 or 128 bytes and a ring of at least 1"
+                yield Diagnostic("lang.memory", text, stmt.span)
+            if place.in_threads:
+                text = "shared memory is allocated inside a `threads` loop"
+                fix = "allocate it before the loop, with one more dimension indexed by the loop variable"
+                yield Diagnostic("lang.memory", text, stmt.span, help=fix)
+        case Rmem(threads):
+            yield from _registers(stmt, threads, place.who)
+        case WgmmaD():
+            yield from _accumulator(stmt, place.who)
+
+
+def _registers(stmt: Alloc, threads: int, who: Collective) -> Iterator[Diagnostic]:
+    if not 0 <= threads <= len(stmt.shape):
+        text = f"{threads} thread dimensions are asked for, and `{stmt.name}` has {len(stmt.shape)}"
+        yield Diagnostic(
+            "lang.memory", text, stmt.span, help="`threads` counts the leading dimensions that number the threads"
+        )
+    elif threads == 0 and who.size != 1:
+        text = f"registers private to one thread are allocated by {count(who.size)}"
+        shared = f"{stmt.dtype.value}[{who.size}, ...] @ RMEM(threads=1)"
+        fix = f"allocate them inside the `threads` loop, or with thread dimensions, as in `{shared}`"
+        yield Diagnostic("lang.memory", text, stmt.span, help=fix)
+    elif prod(stmt.shape[:threads]) > who.size:
+        text = f"`{stmt.name}` belongs to {count(prod(stmt.shape[:threads]))}, and {count(who.size)} allocate it"
+        yield Diagnostic(
+            "lang.memory", text, stmt.span, help="the product of the thread dimensions is at most the collective's size"
+        )
+
+
+def _accumulator(stmt: Alloc, who: Collective) -> Iterator[Diagnostic]:
+    shape = stmt.shape
+    if len(shape) != 3 or shape[1] != 64 or shape[2] % 8 or not 8 <= shape[2] <= 256:
+        written = ", ".join(str(s) for s in shape)
+        text = f"an accumulator has the shape [warpgroups, 64, N], not [{written}]"
+        yield Diagnostic(
+            "lang.memory",
+            text,
+            stmt.span,
+            help="N is a multiple of 8 up to 256; make the first dimension 1 for one warpgroup",
+        )
+    elif shape[0] * WARPGROUP > who.size:
+        text = f"the accumulator belongs to {shape[0]} warpgroups, and {count(who.size)} allocate it"
+        yield Diagnostic("lang.memory", text, stmt.span, help="the first dimension is the number of warpgroups")

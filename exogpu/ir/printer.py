@@ -1,0 +1,198 @@
+"""A procedure as surface text that the front end reads back to an equal procedure (spans apart)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from exogpu.ir.collective import WARP, WARPGROUP
+from exogpu.ir.index import Bool, BoolOp, Cmp, Int, Not
+from exogpu.ir.print_expr import cond_text, index_text, value_text
+from exogpu.ir.proc import Arg, Block, Proc, RoleDecl, ScalarArg, SizeArg, TensorArg
+from exogpu.ir.stmt import (
+    Alloc,
+    Arrive,
+    Assign,
+    Await,
+    BarrierRef,
+    Fence,
+    For,
+    If,
+    IndexArg,
+    InstrCall,
+    Operand,
+    Point,
+    Range,
+    Role,
+    Seq,
+    Stmt,
+    Tasks,
+    Threads,
+    Unroll,
+    Window,
+)
+from exogpu.ir.types import Gmem, Memory, Rmem, Smem, WgmmaD
+from exogpu.ir.value import ScalarFn
+from exogpu.ir.walk import walk
+
+WIDTH = 120
+STEP = "    "
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+def to_source(proc: Proc) -> str:
+    """The text of a file that defines `proc`. Instructions outside `exogpu.isa` are named, not defined."""
+    shapes = {s.name: s.shape for s in walk(proc.body) if isinstance(s, Alloc)}
+    args = [f"{STEP}{_argument(a)}," for a in proc.args]
+    head = ["from __future__ import annotations", "", "from exogpu.lang import *", "", ""]
+    body = [f"require({cond_text(r.cond)})" for r in proc.requires]
+    body.append(_block(proc.block))
+    body += [f"{b.name} = mbarrier(ring={b.ring}, count={b.count})" for b in proc.barriers]
+    body += _statements(proc.body, shapes)
+    signature = ["@proc", f"def {proc.name}(", *args, "):"] if args else ["@proc", f"def {proc.name}():"]
+    lines = [*head, *_functions(proc), *signature, *(STEP + line for line in body)]
+    return "\n".join(lines) + "\n"
+
+
+def _functions(proc: Proc) -> list[str]:
+    calls = (s for s in walk(proc.body) if isinstance(s, InstrCall))
+    fns = {o.name: o for call in calls for _, o in call.operands if isinstance(o, ScalarFn)}
+    lines: list[str] = []
+    for fn in fns.values():
+        params = ", ".join(f"{p}: f32" for p in fn.params)
+        lines += ["@scalar", f"def {fn.name}({params}):", f"{STEP}return {value_text(fn.body)}", "", ""]
+    return lines
+
+
+def _argument(arg: Arg) -> str:
+    match arg:
+        case SizeArg(name):
+            return f"{name}: size"
+        case ScalarArg(name, dtype):
+            return f"{name}: {dtype.value}"
+        case TensorArg(name, dtype, shape):
+            return f"{name}: {dtype.value}[{', '.join(index_text(e) for e in shape)}] @ GMEM"
+
+
+def _block(block: Block) -> str:
+    parts = [_role(r) for r in block.roles] or [str(block.threads)]
+    if block.persistent:
+        parts.append("persistent=True")
+    if block.raster != 1:
+        parts.append(f"raster={block.raster}")
+    return f"block({', '.join(parts)})"
+
+
+def _role(role: RoleDecl) -> str:
+    word, unit = ("warps", WARP) if role.threads % WARPGROUP else ("warpgroups", WARPGROUP)
+    regs = "" if role.regs is None else f", regs={role.regs}"
+    return f"{role.name}={word}({role.threads // unit}{regs})"
+
+
+def memory_text(memory: Memory) -> str:
+    """A memory with its options."""
+    match memory:
+        case Gmem():
+            return "GMEM"
+        case Smem(swizzle, ring):
+            options = [f"swizzle={swizzle}"] * (swizzle != 0) + [f"ring={ring}"] * (ring != 1)
+            return f"SMEM({', '.join(options)})" if options else "SMEM"
+        case Rmem(threads):
+            return f"RMEM(threads={threads})" if threads else "RMEM"
+        case WgmmaD():
+            return "WGMMA_D"
+
+
+def _statements(block: tuple[Stmt, ...], shapes: Shapes) -> Iterator[str]:
+    for stmt in block:
+        yield from _statement(stmt, shapes)
+
+
+def _nested(header: str, block: tuple[Stmt, ...], shapes: Shapes) -> Iterator[str]:
+    yield header
+    yield from (STEP + line for line in _statements(block, shapes))
+    if not block:
+        yield STEP + "pass"
+
+
+def _statement(stmt: Stmt, shapes: Shapes) -> Iterator[str]:
+    match stmt:
+        case Assign(buffer, index, op, rhs):
+            yield f"{buffer}[{', '.join(index_text(i) for i in index)}] {op} {value_text(rhs)}"
+        case Alloc(name, dtype, shape, memory):
+            yield f"{name}: {dtype.value}[{', '.join(map(str, shape))}] @ {memory_text(memory)}"
+        case For(body=body):
+            yield from _nested(f"for {stmt.var} in {_loop(stmt)}:", body, shapes)
+        case If():
+            yield from _if(stmt, shapes, "if")
+        case Role(name, body):
+            yield from _nested(f"with role({name}):", body, shapes)
+        case InstrCall():
+            yield from _call(stmt, shapes)
+        case Fence():
+            yield "Fence()"
+        case Arrive(barrier, tx):
+            yield f"Arrive({barrier})" if tx is None else f"Arrive({barrier}, tx={index_text(tx)})"
+        case Await(barrier, lag):
+            yield f"Await({barrier}, lag={lag})" if lag else f"Await({barrier})"
+
+
+def _if(stmt: If, shapes: Shapes, keyword: str) -> Iterator[str]:
+    yield from _nested(f"{keyword} {cond_text(stmt.cond)}:", stmt.then, shapes)
+    match stmt.orelse:
+        case ():
+            return
+        case (If() as only,):
+            yield from _if(only, shapes, "elif")
+        case orelse:
+            yield from _nested("else:", orelse, shapes)
+
+
+def _loop(stmt: For) -> str:
+    lo, hi = index_text(stmt.lo), index_text(stmt.hi)
+    match stmt.mode:
+        case Seq():
+            return f"seq({lo}, {hi})"
+        case Unroll():
+            return f"unroll({lo}, {hi})"
+        case Tasks():
+            return f"tasks({lo}, {hi})"
+        case Threads(unit):
+            words = {1: "", WARP: ", unit=warp", WARPGROUP: ", unit=warpgroup"}
+            bounds = hi if stmt.lo == Int(0) else f"{lo}, {hi}"
+            return f"threads({bounds}{words.get(unit, f', unit={unit}')})"
+
+
+def _call(call: InstrCall, shapes: Shapes) -> Iterator[str]:
+    optional = {p.name for p in call.instr.params if p.optional}
+    given = [(f"{name}=" if name in optional else "") + _operand(arg, shapes) for name, arg in call.operands]
+    line = f"{call.instr.name}({', '.join(given)})"
+    if len(line) <= WIDTH - 8 * len(STEP):
+        yield line
+        return
+    yield f"{call.instr.name}("
+    yield from (f"{STEP}{text}," for text in given)
+    yield ")"
+
+
+def _operand(operand: Operand, shapes: Shapes) -> str:
+    match operand:
+        case Window(buffer, dims):
+            extents = shapes.get(buffer, (None,) * len(dims))
+            return f"{buffer}[{', '.join(_dimension(d, e) for d, e in zip(dims, extents, strict=True))}]"
+        case BarrierRef(name) | ScalarFn(name=name):
+            return name
+        case IndexArg(Cmp() | BoolOp() | Not() | Bool() as cond):
+            return cond_text(cond)
+        case IndexArg(index):
+            return index_text(index)
+
+
+def _dimension(dim: Point | Range, extent: int | None) -> str:
+    match dim:
+        case Point(index):
+            return index_text(index)
+        case Range(Int(lo), length):
+            return ":" if lo == 0 and length == extent else f"{lo} : {lo + length}"
+        case Range(lo, length):
+            return f"{index_text(lo)} : {index_text(lo)} + {length}"

@@ -1,0 +1,104 @@
+"""Procedures: arguments, launch configuration, barriers and the body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from exogpu.ir.index import Cond, Index
+from exogpu.ir.stmt import Stmt
+from exogpu.ir.types import Scalar
+from exogpu.source import NOWHERE, Span
+
+
+@dataclass(frozen=True, slots=True)
+class SizeArg:
+    """A non-negative 32-bit size, at most `MAX_SIZE`."""
+
+    name: str
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+MAX_SIZE = 2**30
+"""Largest value of a size argument; the runtime checks it, the overflow proofs use it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarArg:
+    """A data scalar passed by value."""
+
+    name: str
+    dtype: Scalar
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TensorArg:
+    """A global tensor; its shape is over size arguments. Row-major, last dimension contiguous."""
+
+    name: str
+    dtype: Scalar
+    shape: tuple[Index, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Arg = SizeArg | ScalarArg | TensorArg
+
+
+@dataclass(frozen=True, slots=True)
+class RoleDecl:
+    """Consecutive threads of the CTA. `regs` asks for setmaxnreg (registers per thread) at role entry."""
+
+    name: str
+    first: int
+    threads: int
+    regs: int | None = None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Launch configuration: the CTA's threads, its roles in thread order (none for `block(n)`), whether a
+    CTA walks its tasks in a persistent loop, and the raster group.
+
+    `raster` g > 1 groups g consecutive values of the first task loop and walks them fastest inside the group
+    (last loop next); 1 is row-major order. Any value visits every task exactly once.
+    """
+
+    threads: int
+    roles: tuple[RoleDecl, ...] = ()
+    persistent: bool = False
+    raster: int = 1
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierDecl:
+    """A sequence of phases 0, 1, 2, ... kept in `ring` mbarriers: phase p uses mbarrier p mod ring, with
+    parity (p div ring) mod 2. `count` is the number of arrivals that each phase waits for."""
+
+    name: str
+    ring: int
+    count: int
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Require:
+    """A precondition on sizes; the runtime checks it before every launch."""
+
+    cond: Cond
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Proc:
+    """A kernel. The body is synchronisation, then one nest of task loops, then synchronisation; data is
+    touched only inside the task loops."""
+
+    name: str
+    args: tuple[Arg, ...]
+    requires: tuple[Require, ...]
+    block: Block
+    barriers: tuple[BarrierDecl, ...]
+    body: tuple[Stmt, ...]
+    span: Span = field(default=NOWHERE, compare=False)

@@ -1,0 +1,208 @@
+"""Well-formedness: what the front end checks after reading a procedure, and scheduling passes check of their results.
+
+A procedure is well-formed if every name is declared once and used in its scope, roles partition the block, task
+loops form one perfect nest outside everything else, data is touched inside it only, each statement is executed by a
+collective of the size that it needs, and instructions get operands that satisfy their contracts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from exogpu.diagnostics import Diagnostic
+from exogpu.ir.collective import WARP, WARPGROUP, whole
+from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
+from exogpu.ir.instr import BufferInfo
+from exogpu.ir.operands import operand_problems
+from exogpu.ir.placement import Place, count, misplaced
+from exogpu.ir.proc import Block, Proc, ScalarArg, SizeArg, TensorArg
+from exogpu.ir.stmt import Alloc, Assign, For, InstrCall, Stmt, Tasks
+from exogpu.ir.types import Gmem, Scalar
+from exogpu.ir.uses import barriers, elements, indices
+from exogpu.ir.value import ScalarFn
+from exogpu.ir.value_type import type_problems
+from exogpu.ir.walk import children, index_names, walk
+from exogpu.source import Span
+
+MAX_THREADS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names in scope at a statement."""
+
+    variables: frozenset[str]
+    barriers: frozenset[str]
+    scalars: dict[str, Scalar]
+    buffers: dict[str, BufferInfo] = field(default_factory=dict)
+
+    @property
+    def types(self) -> dict[str, Scalar]:
+        """Element types of everything that a data expression can read."""
+        return self.scalars | {name: info.dtype for name, info in self.buffers.items()}
+
+
+def check(proc: Proc) -> tuple[Diagnostic, ...]:
+    """Every violated rule; empty for a well-formed procedure."""
+    names = Names(
+        frozenset(a.name for a in proc.args if isinstance(a, SizeArg)),
+        frozenset(b.name for b in proc.barriers),
+        {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)},
+        {a.name: BufferInfo(a.dtype, Gmem(), a.shape) for a in proc.args if isinstance(a, TensorArg)},
+    )
+    problems = [*_duplicates(proc), *_functions(proc), *_block(proc.block), *_task_nest(proc)]
+    for arg in proc.args:
+        if isinstance(arg, TensorArg):
+            problems += (d for extent in arg.shape for d in _index(extent, names.variables, arg.span))
+    for require in proc.requires:
+        problems += _index(require.cond, names.variables, require.span)
+    problems += _statements(proc.body, Place(proc.block, whole(proc.block)), names)
+    return tuple(problems)
+
+
+def _statements(block: tuple[Stmt, ...], place: Place, names: Names) -> Iterator[Diagnostic]:
+    for stmt in block:
+        yield from misplaced(stmt, place)
+        unknown = [*_uses(stmt, names)]
+        yield from unknown
+        if not unknown:
+            yield from _typing(stmt, names)
+        if isinstance(stmt, Alloc):
+            info = BufferInfo(stmt.dtype, stmt.memory, tuple(Int(s) for s in stmt.shape))
+            names = replace(names, buffers=names.buffers | {stmt.name: info})
+        variables = names.variables | {stmt.var} if isinstance(stmt, For) else names.variables
+        for inner in children(stmt):
+            yield from _statements(inner, place.enter(stmt), replace(names, variables=variables))
+
+
+def _typing(stmt: Stmt, names: Names) -> Iterator[Diagnostic]:
+    match stmt:
+        case Assign(buffer=buffer, rhs=rhs):
+            yield from type_problems(rhs, names.buffers[buffer].dtype, names.types)
+        case InstrCall():
+            yield from operand_problems(stmt, names.buffers)
+        case _:
+            return
+
+
+def _uses(stmt: Stmt, names: Names) -> Iterator[Diagnostic]:
+    for e in indices(stmt):
+        yield from _index(e, names.variables, stmt.span)
+    for name, span in barriers(stmt):
+        if name not in names.barriers:
+            yield Diagnostic("lang.scope", f"no barrier `{name}` is in scope", span)
+    for name, given, span in elements(stmt):
+        rank = 0 if name in names.scalars else None
+        rank = len(names.buffers[name].shape) if name in names.buffers else rank
+        if rank is None:
+            yield Diagnostic("lang.scope", f"no buffer `{name}` is in scope", span)
+        elif rank != given:
+            yield Diagnostic("lang.rank", f"`{name}` has {rank} dimensions, and {given} are given", span)
+    if isinstance(stmt, Assign) and stmt.buffer in names.scalars:
+        yield Diagnostic("lang.type_mismatch", f"scalar argument `{stmt.buffer}` cannot be assigned", stmt.span)
+
+
+def _index(e: Index | Cond, variables: frozenset[str], span: Span) -> Iterator[Diagnostic]:
+    for name in sorted(index_names(e) - variables):
+        yield Diagnostic("lang.scope", f"no size or loop variable `{name}` is in scope", span)
+    if not _affine(e):
+        yield Diagnostic("lang.non_affine", "a factor or divisor in an index is not a literal", span)
+
+
+def _affine(e: Index | Cond) -> bool:
+    match e:
+        case Var() | Int() | Bool():
+            return True
+        case Bin("*", left, right):
+            return (isinstance(left, Int) or isinstance(right, Int)) and _affine(left) and _affine(right)
+        case Bin("//" | "%" | "ceildiv", left, right):
+            return isinstance(right, Int) and right.value > 0 and _affine(left)
+        case Bin(_, left, right) | Cmp(_, left, right):
+            return _affine(left) and _affine(right)
+        case BoolOp(_, args):
+            return all(_affine(a) for a in args)
+        case Not(arg):
+            return _affine(arg)
+
+
+def _duplicates(proc: Proc) -> Iterator[Diagnostic]:
+    declared = [(d.name, d.span) for d in (*proc.args, *proc.barriers)]
+    declared += [
+        (s.var if isinstance(s, For) else s.name, s.span) for s in walk(proc.body) if isinstance(s, For | Alloc)
+    ]
+    seen = Counter[str]()
+    for name, span in declared:
+        seen[name] += 1
+        if seen[name] == 2:
+            yield Diagnostic("lang.duplicate_name", f"`{name}` is declared twice", span)
+
+
+def _functions(proc: Proc) -> Iterator[Diagnostic]:
+    """Scalar functions of one name must be equal: they are printed once."""
+    known: dict[str, ScalarFn] = {}
+    for stmt in walk(proc.body):
+        for _, operand in stmt.operands if isinstance(stmt, InstrCall) else ():
+            if isinstance(operand, ScalarFn) and known.setdefault(operand.name, operand) != operand:
+                text = f"two different scalar functions are called `{operand.name}`"
+                yield Diagnostic("lang.duplicate_name", text, stmt.span, help="rename one")
+
+
+def _block(block: Block) -> Iterator[Diagnostic]:
+    if not 1 <= block.threads <= MAX_THREADS:
+        text = f"a block has at most {MAX_THREADS} threads, not {block.threads}"
+        yield Diagnostic("lang.block", text, block.span, help="use fewer threads and more tasks")
+    if block.threads % WARP:
+        text = f"a block consists of whole warps, and {block.threads} is not a multiple of {WARP}"
+        yield Diagnostic("lang.block", text, block.span, help=f"round up to {block.threads + -block.threads % WARP}")
+    for name, times in Counter(r.name for r in block.roles).items():
+        if times > 1:
+            yield Diagnostic("lang.duplicate_name", f"role `{name}` is declared twice", block.span)
+    first = 0
+    for role in block.roles:
+        if role.first != first or role.threads % WARP or role.threads < WARP:
+            yield Diagnostic("lang.role", f"role `{role.name}` is not the next whole warps of the block", role.span)
+        first = role.first + role.threads
+        if role.regs is not None and (role.regs % 8 or not 24 <= role.regs <= 256):
+            text = f"`regs` is a multiple of 8 in 24..256, not {role.regs}"
+            yield Diagnostic("lang.role", text, role.span, help="round it")
+        if role.regs is not None and (role.first % WARPGROUP or role.threads % WARPGROUP):
+            text = f"role `{role.name}` sets registers but is not made of whole, aligned warpgroups"
+            fix = "use `warpgroups(n, regs=...)`, and put roles of single warps last"
+            yield Diagnostic(
+                "lang.role", text, role.span, f"threads {role.first}..{role.first + role.threads - 1}", help=fix
+            )
+    if block.roles and first != block.threads:
+        yield Diagnostic("lang.role", f"the roles have {count(first)}, the block {block.threads}", block.span)
+
+
+def _is_tasks(stmt: Stmt) -> bool:
+    return isinstance(stmt, For) and isinstance(stmt.mode, Tasks)
+
+
+def _task_nest(proc: Proc) -> Iterator[Diagnostic]:
+    """The task loops of the body form one perfect nest over sizes."""
+    outer = [s for s in proc.body if isinstance(s, For) and isinstance(s.mode, Tasks)]
+    if not outer:
+        text = "the procedure has no task loop"
+        yield Diagnostic("lang.tasks", text, proc.span, help="put the work into `for v in tasks(lo, hi):`")
+    for extra in outer[1:]:
+        text = "a procedure has one nest of task loops, and this is a second one"
+        yield Diagnostic("lang.tasks", text, extra.span, help="write a second procedure")
+    sizes = frozenset(a.name for a in proc.args if isinstance(a, SizeArg))
+    for loop in outer[:1]:
+        yield from _task_loop(loop, sizes)
+
+
+def _task_loop(loop: For, sizes: frozenset[str]) -> Iterator[Diagnostic]:
+    if (index_names(loop.lo) | index_names(loop.hi)) - sizes:
+        text = "the bounds of a task loop depend on another loop"
+        yield Diagnostic("lang.tasks", text, loop.span, help="use sizes only, and skip tasks with `if`")
+    inner = [s for s in loop.body if isinstance(s, For) and isinstance(s.mode, Tasks)]
+    for stmt in loop.body if inner else ():
+        if stmt is not inner[0]:
+            text = "a statement stands between two task loops"
+            yield Diagnostic("lang.tasks", text, stmt.span, help="move it into the inner task loop")
+    for nested in inner[:1]:
+        yield from _task_loop(nested, sizes)

@@ -1,0 +1,30 @@
+"""Instructions: one declaration each (signature, contract, meaning, footprint, timeline, emission)."""
+
+from exogpu.isa.epilogue import acc_store
+from exogpu.isa.groups import (
+    bulk_commit,
+    bulk_wait,
+    bulk_wait_read,
+    fence_proxy_async,
+    wgmma_commit,
+    wgmma_fence,
+    wgmma_wait,
+)
+from exogpu.isa.tma import tma_load, tma_store
+from exogpu.isa.vector import vec_copy
+from exogpu.isa.wgmma import wgmma
+
+__all__ = [
+    "acc_store",
+    "bulk_commit",
+    "bulk_wait",
+    "bulk_wait_read",
+    "fence_proxy_async",
+    "tma_load",
+    "tma_store",
+    "vec_copy",
+    "wgmma",
+    "wgmma_commit",
+    "wgmma_fence",
+    "wgmma_wait",
+]

@@ -1,0 +1,86 @@
+"""Tensor memory accelerator: 2-D tile load and store (PTX ISA, cp.async.bulk.tensor)."""
+
+from __future__ import annotations
+
+from exogpu.ir.instr import Buffers, CompleteTx, Footprint, Group, GroupMember, Instr, Mode, Param, Proxy
+from exogpu.ir.types import Gmem, Smem
+from exogpu.isa.build import assign, element, in_bounds, nest, zero_filled
+from exogpu.ir.index import Index
+from exogpu.ir.stmt import If, InstrCall, Stmt
+from exogpu.ir.value import Read
+
+MAX_BOX = 256
+
+
+def _tile_rules(call: InstrCall, buffers: Buffers, shared: str, tensor: str) -> tuple[str, ...]:
+    """Rules of a tensor-map box (CUDA driver API, cuTensorMapEncodeTiled)."""
+    smem, gmem = call.window(shared), call.window(tensor)
+    info, target = buffers[smem.buffer], buffers[gmem.buffer]
+    problems: list[str] = []
+    if info.dtype != target.dtype:
+        problems.append(f"a copy does not convert: {info.dtype.value} and {target.dtype.value}")
+    if smem.shape != gmem.shape:
+        problems.append(f"the tile is {smem.shape} in shared memory but {gmem.shape} in global memory")
+    if any(extent > MAX_BOX for extent in gmem.shape):
+        problems.append(f"a box dimension exceeds {MAX_BOX} elements: {gmem.shape}")
+    if len(gmem.dims) != 2:
+        problems.append("the tensor must have two dimensions, both given as ranges")
+    row = gmem.shape[-1] * info.dtype.bytes
+    if row % 16:
+        problems.append(f"the inner extent is {row} bytes, not a multiple of 16")
+    if isinstance(info.memory, Smem) and info.memory.swizzle and row != info.memory.swizzle:
+        problems.append(f"the inner extent is {row} bytes; with swizzle {info.memory.swizzle} it must be {info.memory.swizzle}")
+    last = info.shape[-2:]
+    if tuple(getattr(e, "value", None) for e in last) != smem.shape:
+        problems.append("the shared-memory tile must cover the last two dimensions of its buffer")
+    return tuple(problems)
+
+
+def _load_meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
+    dst, src = call.window("dst"), call.window("src")
+    return nest(dst.shape, lambda e: assign(dst, e, zero_filled(src, e, buffers[src.buffer])))
+
+
+def _store_meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
+    dst, src = call.window("dst"), call.window("src")
+
+    def body(e: tuple[Index, ...]) -> Stmt:
+        inside = in_bounds(element(dst, e), buffers[dst.buffer])
+        return If(inside, (assign(dst, e, Read(src.buffer, element(src, e))),), ())
+
+    return nest(dst.shape, body)
+
+
+tma_load = Instr(
+    name="tma_load",
+    params=(
+        Param("dst", "window", 2, (Smem,)),
+        Param("src", "window", 2, (Gmem,)),
+        Param("barrier", "barrier"),
+    ),
+    unit=1,
+    footprints=(
+        Footprint("dst", Mode.WRITE, Proxy.ASYNC),
+        Footprint("src", Mode.READ, Proxy.ASYNC),
+    ),
+    completion=CompleteTx("barrier", "dst"),
+    zero_fill=("src",),
+    contract=lambda call, buffers: _tile_rules(call, buffers, "dst", "src"),
+    meaning=_load_meaning,
+    source="PTX ISA, cp.async.bulk.tensor, .shared::cluster.global.tile",
+)
+
+tma_store = Instr(
+    name="tma_store",
+    params=(Param("dst", "window", 2, (Gmem,)), Param("src", "window", 2, (Smem,))),
+    unit=1,
+    footprints=(
+        Footprint("dst", Mode.WRITE, Proxy.ASYNC),
+        Footprint("src", Mode.READ, Proxy.ASYNC),
+    ),
+    completion=GroupMember(Group.BULK),
+    zero_fill=("dst",),
+    contract=lambda call, buffers: _tile_rules(call, buffers, "src", "dst"),
+    meaning=_store_meaning,
+    source="PTX ISA, cp.async.bulk.tensor, .global.shared::cta.tile.bulk_group",
+)

@@ -1,0 +1,60 @@
+"""Vectorised copies of one thread: 8 or 16 bytes between global memory, shared memory and registers."""
+
+from __future__ import annotations
+
+from exogpu.ir.instr import Alignment, Buffers, Footprint, Instr, Mode, Param, Proxy
+from exogpu.ir.stmt import InstrCall, Stmt
+from exogpu.ir.types import Gmem, Rmem, Smem
+from exogpu.ir.value import Read
+from exogpu.isa.build import assign, element, nest
+
+WIDTHS = (4, 8, 16)
+
+
+def _bytes(call: InstrCall, buffers: Buffers) -> int:
+    dst = call.window("dst")
+    return dst.shape[0] * buffers[dst.buffer].dtype.bytes
+
+
+def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
+    dst, src = call.window("dst"), call.window("src")
+    problems: list[str] = []
+    if dst.shape != src.shape:
+        problems.append(f"the source has {src.shape[0]} elements, the destination {dst.shape[0]}")
+    if buffers[dst.buffer].dtype != buffers[src.buffer].dtype:
+        problems.append("a vector copy does not convert between types")
+    if _bytes(call, buffers) not in WIDTHS:
+        problems.append(f"a vector copy moves 4, 8 or 16 bytes, not {_bytes(call, buffers)}")
+    for name, window in (("dst", dst), ("src", src)):
+        if window.dims and not hasattr(window.dims[-1], "extent"):
+            problems.append(f"{name} must range over its last, contiguous dimension")
+    return tuple(problems)
+
+
+def _alignments(call: InstrCall, buffers: Buffers) -> tuple[Alignment, ...]:
+    width = _bytes(call, buffers)
+    windows = ((name, call.window(name)) for name in ("dst", "src"))
+    return tuple(Alignment(n, width) for n, w in windows if not isinstance(buffers[w.buffer].memory, Rmem))
+
+
+def _meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
+    dst, src = call.window("dst"), call.window("src")
+    return nest(dst.shape, lambda e: assign(dst, e, Read(src.buffer, element(src, e))))
+
+
+vec_copy = Instr(
+    name="vec_copy",
+    params=(
+        Param("dst", "window", 1, (Gmem, Smem, Rmem)),
+        Param("src", "window", 1, (Gmem, Smem, Rmem)),
+    ),
+    unit=1,
+    footprints=(
+        Footprint("dst", Mode.WRITE, Proxy.GENERIC),
+        Footprint("src", Mode.READ, Proxy.GENERIC),
+    ),
+    alignments=_alignments,
+    contract=_contract,
+    meaning=_meaning,
+    source="PTX ISA, ld/st .v2 .v4",
+)

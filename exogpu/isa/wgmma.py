@@ -1,0 +1,81 @@
+"""Warpgroup matrix multiply-accumulate, both operands in shared memory (PTX ISA, wgmma.mma_async)."""
+
+from __future__ import annotations
+
+from exogpu.ir.index import Cond, Index
+from exogpu.ir.instr import Buffers, Footprint, Group, GroupMember, Instr, Mode, Param, Proxy
+from exogpu.ir.stmt import Assign, If, IndexArg, InstrCall, Stmt
+from exogpu.ir.types import Scalar, Smem, WgmmaD
+from exogpu.ir.value import Arith, Cast, Num, Read
+from exogpu.isa.build import assign, element, nest
+
+M = 64
+K_BYTES = 32
+SWIZZLE = 128
+
+
+def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
+    d, a, b = (call.window(name) for name in ("d", "a", "b"))
+    types = [buffers[w.buffer].dtype for w in (a, b)]
+    problems: list[str] = []
+    if types[0] != types[1]:
+        problems.append(f"a is {types[0].value} but b is {types[1].value}")
+    k = K_BYTES // types[0].bytes
+    n = b.shape[0]
+    if d.shape != (M, n) or a.shape != (M, k) or b.shape != (n, k):
+        problems.append(f"shapes must be d ({M}, N), a ({M}, {k}), b (N, {k}); got {d.shape}, {a.shape}, {b.shape}")
+    if n % 8 or not 8 <= n <= 256:
+        problems.append(f"N must be a multiple of 8 in 8..256, not {n}")
+    for name, window in (("a", a), ("b", b)):
+        info = buffers[window.buffer]
+        row = getattr(info.shape[-1], "value", 0) * info.dtype.bytes
+        if not isinstance(info.memory, Smem) or info.memory.swizzle != SWIZZLE or row != SWIZZLE:
+            problems.append(f"{name} must lie in rows of {SWIZZLE} bytes with swizzle {SWIZZLE}")
+    return tuple(problems)
+
+
+def _cond(call: InstrCall) -> Cond | None:
+    arg = call.operand("accumulate")
+    if not isinstance(arg, IndexArg):
+        return None
+    return arg.value  # type: ignore[return-value]
+
+
+def _meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
+    d, a, b = (call.window(name) for name in ("d", "a", "b"))
+
+    def product(e: tuple[Index, ...]) -> Stmt:
+        m, n, k = e
+        left = Cast(Scalar.F32, Read(a.buffer, element(a, (m, k))))
+        right = Cast(Scalar.F32, Read(b.buffer, element(b, (n, k))))
+        return Assign(d.buffer, element(d, (m, n)), "+=", Arith("*", left, right))
+
+    accumulate = nest((M, b.shape[0], a.shape[1]), product)
+    cond = _cond(call)
+    if cond is None:
+        return accumulate
+    clear = nest((M, b.shape[0]), lambda e: assign(d, e, Num(0.0)))
+    return (If(cond, (), clear), *accumulate)
+
+
+wgmma = Instr(
+    name="wgmma",
+    params=(
+        Param("d", "window", 2, (WgmmaD,), (Scalar.F32,)),
+        Param("a", "window", 2, (Smem,), (Scalar.BF16, Scalar.F16)),
+        Param("b", "window", 2, (Smem,), (Scalar.BF16, Scalar.F16)),
+        Param("accumulate", "cond", optional=True),
+    ),
+    unit=128,
+    footprints=(
+        Footprint("d", Mode.WRITE, Proxy.REGISTER, warp_dim=0),
+        Footprint("a", Mode.READ, Proxy.ASYNC, warp_dim=0),
+        Footprint("b", Mode.READ, Proxy.ASYNC),
+    ),
+    completion=GroupMember(Group.WGMMA),
+    aligned=True,
+    contract=_contract,
+    meaning=_meaning,
+    same_shape=True,
+    source="PTX ISA, wgmma.mma_async.sync.aligned.m64nNk16",
+)

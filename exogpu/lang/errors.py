@@ -1,0 +1,28 @@
+"""How the front end gives up on a piece of text: `Rejected` carries the findings up to the nearest statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from exogpu.diagnostics import Diagnostic
+from exogpu.source import Span
+
+
+class Rejected(Exception):
+    """The text being read is not acceptable. No diagnostics: the cause was reported where a name was declared."""
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__()
+        self.diagnostics = diagnostics
+
+
+def reject(code: str, message: str, span: Span, label: str = "", help: str | None = None) -> Rejected:
+    """A `Rejected` with one finding, of code `lang.<code>`."""
+    return Rejected(Diagnostic(f"lang.{code}", message, span, label=label, help=help))
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """A fix for a mistyped name, or None when nothing is near."""
+    near = get_close_matches(name, sorted(known), n=1)
+    return f"did you mean `{near[0]}`?" if near else None

@@ -1,0 +1,142 @@
+"""The head of a procedure: arguments, `require`, `block` and `mbarrier` declarations."""
+
+from __future__ import annotations
+
+import ast
+from itertools import accumulate
+
+from exogpu.ir.collective import WARP, WARPGROUP
+from exogpu.ir.instr import BufferInfo
+from exogpu.ir.proc import Arg, BarrierDecl, Block, Require, RoleDecl, ScalarArg, SizeArg, TensorArg
+from exogpu.ir.types import Gmem
+from exogpu.lang.annotations import tensor_shape, tensor_type
+from exogpu.lang.calls import bind
+from exogpu.lang.errors import closest, reject
+from exogpu.lang.indices import cond, integer
+from exogpu.lang.scope import BarrierName, Broken, Buffer, Context, DataScalar, Variable, identifier
+from exogpu.lang.values import dtype
+
+MAX_COUNT = 2**20 - 1
+"""Largest arrival count of an mbarrier (PTX ISA, mbarrier object)."""
+
+
+def arguments(ctx: Context, node: ast.arguments) -> tuple[Arg, ...]:
+    """The declared arguments; tensors may use sizes that are declared after them."""
+    for extra in (*node.posonlyargs, *node.kwonlyargs, *(a for a in (node.vararg, node.kwarg) if a)):
+        text = "arguments are plain `name: type` pairs"
+        ctx.found += reject("syntax", text, ctx.span(extra), help="remove `*`, `**` and `/`").diagnostics
+    for default in node.defaults:
+        text = "arguments have no default values"
+        ctx.found += reject("syntax", text, ctx.span(default), help="remove the default").diagnostics
+    for a in node.args:
+        with ctx.guard():
+            _declare_size(ctx, a)
+    parsed: list[Arg] = []
+    for a in node.args:
+        with ctx.guard():
+            parsed.append(_argument(ctx, a))
+    return tuple(parsed)
+
+
+def _is_size(ctx: Context, node: ast.arg) -> bool:
+    return getattr(ctx.constant(node.annotation), "name", None) == "size" if node.annotation is not None else False
+
+
+def _declare_size(ctx: Context, node: ast.arg) -> None:
+    ctx.declare(node.arg, Broken(node.arg))
+    name = ctx.fresh(identifier(ctx, node.arg, ctx.span(node)))
+    if _is_size(ctx, node):
+        ctx.declare(name, Variable(name))
+
+
+def _argument(ctx: Context, node: ast.arg) -> Arg:
+    name, span, written = node.arg, ctx.span(node), node.annotation
+    identifier(ctx, name, span) if _is_size(ctx, node) else None
+    if written is None:
+        raise reject(
+            "type",
+            f"argument `{name}` has no type",
+            span,
+            help=f"write `{name}: size`, `{name}: f32` or `{name}: f32[N] @ GMEM`",
+        )
+    if _is_size(ctx, node):
+        return SizeArg(name, span)
+    if isinstance(written, ast.Name | ast.Attribute):
+        scalar_type = dtype(ctx, written)
+        ctx.declare(name, DataScalar(name, scalar_type))
+        return ScalarArg(name, scalar_type, span)
+    parts = tensor_type(ctx, written)
+    if not isinstance(parts.memory, Gmem):
+        text = f"argument `{name}` must be in global memory"
+        raise reject("memory", text, ctx.span(written), help="write `@ GMEM`; allocate other memories in the body")
+    shape = tensor_shape(ctx, parts.shape)
+    ctx.declare(name, Buffer(name, BufferInfo(parts.dtype, parts.memory, shape)))
+    return TensorArg(name, parts.dtype, shape, span)
+
+
+def require(ctx: Context, node: ast.Call) -> Require:
+    """`require(condition)`."""
+    given = bind(ctx, node, "require", ("condition",), ())
+    return Require(cond(ctx, given["condition"]), ctx.span(node))
+
+
+def barrier(ctx: Context, target: ast.Name, node: ast.Call) -> BarrierDecl:
+    """`name = mbarrier(ring=..., count=...)`."""
+    name = target.id
+    if ctx.local(name) is not None:
+        raise reject("duplicate_name", f"`{name}` is declared twice", ctx.span(target), help="choose another name")
+    ctx.declare(name, Broken(name))
+    identifier(ctx, name, ctx.span(target))
+    given = bind(ctx, node, "mbarrier", ("ring", "count"), ("ring",))
+    written = given.get("ring")
+    ring = 1 if written is None else integer(ctx, written, "`ring`", lambda v: v >= 1, "at least 1")
+    count = integer(ctx, given["count"], "`count`", lambda v: 1 <= v <= MAX_COUNT, f"in 1..{MAX_COUNT}")
+    unique = ctx.fresh(name)
+    ctx.declare(name, BarrierName(unique))
+    return BarrierDecl(unique, ring, count, ctx.span(target))
+
+
+def block(ctx: Context, node: ast.Call) -> Block:
+    """`block(n)`, or `block(role=warps(n), ...)` with roles in thread order."""
+    options = {k.arg: k.value for k in node.keywords if k.arg in ("persistent", "raster")}
+    roles = [k for k in node.keywords if k.arg not in options]
+    if len(node.args) > 1 or bool(node.args) == bool(roles):
+        help_text = "write `block(256)`, or name the roles: `block(producer=warps(1), consumer=warpgroups(2))`"
+        raise reject("arity", "`block` takes a number of threads or named roles", ctx.span(node), help=help_text)
+    persistent = _flag(ctx, options["persistent"]) if "persistent" in options else False
+    raster = integer(ctx, options["raster"], "`raster`", lambda v: v >= 1, "at least 1") if "raster" in options else 1
+    if node.args:
+        threads = integer(ctx, node.args[0], "the number of threads", lambda v: v >= 1, "at least 1")
+        return Block(threads, (), persistent, raster, ctx.span(node))
+    parts = [_role(ctx, k) for k in roles]
+    firsts = accumulate((threads for _, threads, _ in parts), initial=0)
+    decls = tuple(
+        RoleDecl(name, first, threads, regs, ctx.span(k))
+        for k, first, (name, threads, regs) in zip(roles, firsts, parts, strict=False)
+    )
+    return Block(sum(r.threads for r in decls), decls, persistent, raster, ctx.span(node))
+
+
+def _flag(ctx: Context, node: ast.expr) -> bool:
+    value = node.value if isinstance(node, ast.Constant) else ctx.constant(node)
+    if isinstance(value, bool):
+        return value
+    raise reject("type_mismatch", "`persistent` is True or False", ctx.span(node))
+
+
+def _role(ctx: Context, keyword: ast.keyword) -> tuple[str, int, int | None]:
+    """Name, threads and registers of `name=warps(n, regs=...)`."""
+    units = {"warps": WARP, "warpgroups": WARPGROUP}
+    node, name = keyword.value, keyword.arg
+    if name is None:
+        raise reject("syntax", "roles are written out, not unpacked", ctx.span(keyword), help="write `name=warps(n)`")
+    unit = units.get(getattr(ctx.constant(node.func), "name", "")) if isinstance(node, ast.Call) else None
+    if unit is None or not isinstance(node, ast.Call):
+        written = ast.unparse(node.func if isinstance(node, ast.Call) else node)
+        help_text = closest(written, units) or f"write `{name}=warps(n)` or `{name}=warpgroups(n)`"
+        raise reject("role", f"role `{name}` needs a number of warps or warpgroups", ctx.span(node), help=help_text)
+    identifier(ctx, name, ctx.span(keyword))
+    given = bind(ctx, node, ast.unparse(node.func), ("n", "regs"), ("regs",))
+    count = integer(ctx, given["n"], "the size of a role", lambda v: v >= 1, "at least 1")
+    regs = integer(ctx, given["regs"], "`regs`", lambda v: v >= 1, "at least 1") if "regs" in given else None
+    return name, count * unit, regs

@@ -1,0 +1,163 @@
+"""`@proc` and `@scalar`: from a Python function's text to the IR."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FunctionType
+from typing import TypeVar
+
+from exogpu.diagnostics import BadInput, Diagnostic
+from exogpu.ir.proc import BarrierDecl, Block, Proc, Require
+from exogpu.ir.types import Scalar
+from exogpu.ir.value import ScalarFn
+from exogpu.ir.wellformed import check
+from exogpu.lang import header, statements
+from exogpu.lang.errors import Rejected, reject
+from exogpu.lang.scope import Context, DataScalar, captured_values, identifier
+from exogpu.lang.surface import Word
+from exogpu.lang.text import definition
+from exogpu.lang.values import dtype, value
+from exogpu.source import NOWHERE, Span
+
+T = TypeVar("T")
+
+
+def proc(fn: Callable[..., object]) -> Proc:
+    """The procedure that a function's text describes; raises `BadInput` with every finding."""
+    return _read(fn, _caller_locals(), _procedure)
+
+
+def scalar(fn: Callable[..., object]) -> ScalarFn:
+    """A per-element function of f32 values: one `return` of a data expression; raises `BadInput`."""
+    return _read(fn, _caller_locals(), _scalar_function)
+
+
+def _caller_locals() -> Mapping[str, object]:
+    """The names where the decorator is applied: a name used only in annotations makes no closure cell."""
+    frame = inspect.currentframe()
+    for _ in range(2):
+        frame = None if frame is None else frame.f_back
+    return {} if frame is None else dict(frame.f_locals)
+
+
+def _read(fn: Callable[..., object], caller: Mapping[str, object], parse: Callable[[Context, ast.FunctionDef], T]) -> T:
+    found: list[Diagnostic] = []
+    try:
+        if not isinstance(fn, FunctionType):
+            raise reject(
+                "syntax", "only a function can be decorated", NOWHERE, help="write `def name(...):` below the decorator"
+            )
+        text, node = definition(fn)
+        ctx = Context(text, captured_values(fn, caller), found=found)
+        result = parse(ctx, node)
+    except Rejected as rejected:
+        raise BadInput((*found, *rejected.diagnostics)) from None
+    except RecursionError:
+        raise BadInput([_too_deep(fn)]) from None
+    if found:
+        raise BadInput(sorted(dict.fromkeys(found), key=lambda d: (d.span.line, d.span.col)))
+    return result
+
+
+def _too_deep(fn: Callable[..., object]) -> Diagnostic:
+    code = getattr(fn, "__code__", None)
+    span = NOWHERE if code is None else Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
+    return Diagnostic("lang.syntax", "an expression is nested too deeply", span, help="split it")
+
+
+@dataclass(frozen=True, slots=True)
+class _Declaration:
+    """A `require`, `block` or `mbarrier` line at the start of a procedure."""
+
+    word: str
+    call: ast.Call
+    target: ast.Name | None = None
+
+
+def _declaration(ctx: Context, node: ast.stmt) -> _Declaration | None:
+    match node:
+        case ast.Expr(value=ast.Call() as call):
+            word, target, words = ctx.constant(call.func), None, frozenset({"require", "block"})
+        case ast.Assign(targets=[ast.Name() as target], value=ast.Call() as call):
+            word, words = ctx.constant(call.func), frozenset({"mbarrier"})
+        case _:
+            return None
+    return _Declaration(word.name, call, target) if isinstance(word, Word) and word.name in words else None
+
+
+def _split(ctx: Context, function: ast.FunctionDef) -> tuple[list[_Declaration], list[ast.stmt]]:
+    """The declarations and the statements of a body; a declaration after a statement is noted."""
+    declarations: list[_Declaration] = []
+    rest: list[ast.stmt] = []
+    start = 1 if ast.get_docstring(function, clean=False) is not None else 0
+    for node in function.body[start:]:
+        declared = _declaration(ctx, node)
+        if declared is None:
+            rest.append(node)
+            continue
+        declarations.append(declared)
+        if rest:
+            text = f"`{declared.word}` comes after the first statement"
+            found = reject("order", text, ctx.span(node), help="declare requires, the block and barriers first")
+            ctx.found += found.diagnostics
+    return declarations, rest
+
+
+def _procedure(ctx: Context, node: ast.FunctionDef) -> Proc:
+    name = identifier(ctx, node.name, ctx.text.name(node))
+    args = header.arguments(ctx, node.args)
+    if node.returns is not None:
+        found = reject("syntax", "a procedure returns nothing", ctx.span(node.returns), help="remove the annotation")
+        ctx.found += found.diagnostics
+    declarations, rest = _split(ctx, node)
+    requires: list[Require] = []
+    barriers: list[BarrierDecl] = []
+    for declared in declarations:
+        with ctx.guard():
+            if declared.target is not None:
+                barriers.append(header.barrier(ctx, declared.target, declared.call))
+            elif declared.word == "require":
+                requires.append(header.require(ctx, declared.call))
+    block = _block(ctx, node, [d.call for d in declarations if d.word == "block"])
+    body = statements.block(ctx, rest)
+    if block is None:
+        raise Rejected()
+    result = Proc(name, args, tuple(requires), block, tuple(barriers), body, ctx.text.name(node))
+    partial = bool(ctx.found)
+    ctx.found += (d for d in check(result) if not (partial and d.code == "lang.scope"))
+    return result
+
+
+def _block(ctx: Context, node: ast.FunctionDef, calls: list[ast.Call]) -> Block | None:
+    for extra in calls[1:]:
+        ctx.found += reject("block", "`block` is given twice", ctx.span(extra), help="remove one").diagnostics
+    if calls:
+        with ctx.guard():
+            return header.block(ctx, calls[0])
+        return None
+    help_text = "start the body with `block(256)`, or with named roles: `block(producer=warps(1), ...)`"
+    missing = reject(
+        "block", "the launch configuration is missing", ctx.text.name(node), "has no `block(...)`", help_text
+    )
+    ctx.found += missing.diagnostics
+    return None
+
+
+def _scalar_function(ctx: Context, node: ast.FunctionDef) -> ScalarFn:
+    params: list[str] = []
+    for a in node.args.args:
+        params.append(identifier(ctx, a.arg, ctx.span(a)))
+        if a.annotation is None or dtype(ctx, a.annotation) is not Scalar.F32:
+            text = f"parameter `{a.arg}` of a scalar function must be f32"
+            raise reject("type_mismatch", text, ctx.span(a), help=f"write `{a.arg}: f32`; arguments are converted")
+        ctx.declare(a.arg, DataScalar(a.arg, Scalar.F32))
+    extra = (*node.args.posonlyargs, *node.args.kwonlyargs, *node.args.defaults, node.args.vararg, node.args.kwarg)
+    start = 1 if ast.get_docstring(node, clean=False) is not None else 0
+    match node.body[start:]:
+        case [ast.Return(value=ast.expr() as result)] if not any(extra) and params:
+            return ScalarFn(node.name, tuple(params), value(ctx, result))
+    text = "a scalar function has f32 parameters and one `return`"
+    raise reject("syntax", text, ctx.text.name(node), help="write `def f(x: f32): return ...`")

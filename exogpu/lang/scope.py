@@ -1,0 +1,157 @@
+"""Names: what each one means where it is used, and the unique name that it gets in the IR."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FunctionType
+
+from exogpu.diagnostics import Diagnostic
+from exogpu.ir.instr import BufferInfo
+from exogpu.ir.types import Scalar
+from exogpu.lang.errors import Rejected, closest, reject
+from exogpu.lang.surface import MEMORIES, PYTHON_WORDS, SCALARS, WORDS, Word
+from exogpu.lang.text import Positioned, Text
+from exogpu.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A size or a loop variable."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A tensor argument or an allocation."""
+
+    name: str
+    info: BufferInfo
+
+
+@dataclass(frozen=True, slots=True)
+class DataScalar:
+    """A scalar argument, or a parameter of a scalar function."""
+
+    name: str
+    dtype: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierName:
+    """A declared barrier."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Declared by text that was rejected: its uses are not reported again."""
+
+    name: str
+
+
+Entity = Variable | Buffer | DataScalar | BarrierName | Broken
+
+
+@dataclass(slots=True)
+class Context:
+    """What the parser knows while it reads one function.
+
+    `captured` are the Python values that the text can see; `blocks` the declared names, innermost block last;
+    `taken` the names used so far in the IR; `found` the diagnostics.
+    """
+
+    text: Text
+    captured: Mapping[str, object]
+    blocks: list[dict[str, Entity]] = field(default_factory=lambda: [{}])
+    taken: set[str] = field(default_factory=set)
+    found: list[Diagnostic] = field(default_factory=list)
+
+    def span(self, node: Positioned) -> Span:
+        """The region of a syntax node."""
+        return self.text.span(node)
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """A block: names declared in it end with it."""
+        self.blocks.append({})
+        yield
+        self.blocks.pop()
+
+    @contextmanager
+    def guard(self) -> Iterator[None]:
+        """Note what a piece of text is rejected for, and go on after it."""
+        try:
+            yield
+        except Rejected as rejected:
+            self.found += rejected.diagnostics
+
+    def fresh(self, name: str) -> str:
+        """A name for the IR, the written one if it is still free."""
+        candidate, n = name, 0
+        while candidate in self.taken:
+            n += 1
+            candidate = f"{name}_{n}"
+        self.taken.add(candidate)
+        return candidate
+
+    def declare(self, name: str, entity: Entity) -> None:
+        """Give a written name its meaning until the end of the block."""
+        self.blocks[-1][name] = entity
+
+    def local(self, name: str) -> Entity | None:
+        """What a name declared in the function means."""
+        return next((b[name] for b in reversed(self.blocks) if name in b), None)
+
+    def lookup(self, node: ast.Name) -> Entity | object:
+        """What a name means: declared in the function, or a captured Python value. Rejects an unknown one."""
+        entity = self.local(node.id)
+        if isinstance(entity, Broken):
+            raise Rejected()
+        if entity is not None:
+            return entity
+        if node.id in self.captured:
+            return self.captured[node.id]
+        if node.id in WORDS or node.id in SCALARS or node.id in MEMORIES:
+            return WORDS.get(node.id) or SCALARS.get(node.id) or MEMORIES[node.id]
+        raise self.unknown(node.id, self.span(node))
+
+    def unknown(self, name: str, span: Span) -> Rejected:
+        """The rejection of a name that nothing declares."""
+        known = {n for b in self.blocks for n in b} | set(self.captured) | set(WORDS) | PYTHON_WORDS
+        public = {n for n in known if not n.startswith("_")}
+        text = f"unknown name `{name}`"
+        return reject("unknown_name", text, span, label="not defined here", help=closest(name, public))
+
+    def constant(self, node: ast.expr) -> object:
+        """The captured Python value of a name or an attribute path (`config.stages`); None if it is none."""
+        if isinstance(node, ast.Name):
+            value = None if self.local(node.id) is not None else self.captured.get(node.id)
+            return WORDS.get(node.id) if value is None else value
+        if isinstance(node, ast.Attribute):
+            owner = self.constant(node.value)
+            return None if owner is None or isinstance(owner, Word) else getattr(owner, node.attr, None)
+        return None
+
+
+def identifier(ctx: Context, name: str, span: Span) -> str:
+    """The name, if it may be declared: emitted code needs ASCII, and names with a leading `_` are ours."""
+    if name == "inf" or name.startswith("_") or not name.isascii():
+        text = f"`{name}` cannot be used as a name"
+        raise reject("name", text, span, help="choose a name of ASCII letters and digits that starts with a letter")
+    return name
+
+
+def captured_values(fn: FunctionType, caller: Mapping[str, object]) -> dict[str, object]:
+    """The Python values that a function's text can see: globals, the defining scope's locals, closure cells."""
+    values = {**fn.__globals__, **caller}
+    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
+        try:
+            values[name] = cell.cell_contents
+        except ValueError:  # assigned after the definition, as the function's own name is
+            continue
+    return values

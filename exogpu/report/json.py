@@ -1,0 +1,114 @@
+"""The whole result as one JSON document, described by `verify-1.schema.json`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from exogpu import __version__
+from exogpu.diagnostics import Diagnostic, Label
+from exogpu.report.model import Run, exit_status
+from exogpu.source import Span
+from exogpu.verify.result import Chain, Counterexample, Obligation, Query, Report, Step
+
+SCHEMA = "exogpu.verify/1"
+
+
+def render_json(run: Run) -> str:
+    """The document as text. Deterministic runs leave out versions, seconds and resource use."""
+    document = {
+        "schema": SCHEMA,
+        "tool": {"name": "exogpu"} if run.deterministic else {"name": "exogpu", "version": __version__},
+        "exit_status": int(exit_status(run)),
+        "problems": [_diagnostic(run, d) for d in run.problems],
+        "kernels": [_report(run, r) for r in run.reports],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _report(run: Run, report: Report) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "name": report.kernel,
+        "location": _span(run, report.span),
+        "status": report.status.value,
+        "reason": report.reason,
+        "axioms": list(report.axioms),
+        "obligations": [_obligation(run, o) for o in report.obligations],
+    }
+    if not run.deterministic:
+        result |= {"solver": report.solver, "seconds": round(report.seconds, 3)}
+    return result
+
+
+def _obligation(run: Run, o: Obligation) -> dict[str, Any]:
+    return {
+        "name": o.name,
+        "code": o.rule,
+        "title": o.title,
+        "status": o.status.value,
+        "location": _span(run, o.span),
+        "message": o.message,
+        "label": o.label,
+        "related": [_label(run, x) for x in o.labels],
+        "reason": o.reason,
+        "help": o.help,
+        "chains": [_chain(c) for c in o.chains],
+        "counterexample": _counterexample(run, o.counterexample) if o.counterexample else None,
+        "queries": [_query(run, q) for q in o.queries],
+    }
+
+
+def _chain(chain: Chain) -> dict[str, Any]:
+    return {"text": chain.text, "axioms": list(chain.axioms)}
+
+
+def _query(run: Run, query: Query) -> dict[str, Any]:
+    result: dict[str, Any] = {"name": query.name, "sha256": query.sha256, "answer": query.answer}
+    return result if run.deterministic else result | {"rlimit": query.rlimit}
+
+
+def _counterexample(run: Run, witness: Counterexample) -> dict[str, Any]:
+    return {
+        "sizes": dict(witness.sizes),
+        "facts": [{"name": name, "value": value} for name, value in witness.facts],
+        "minimal": witness.minimal,
+        "replay": witness.replay,
+        "steps": [_step(run, s) for s in witness.steps],
+    }
+
+
+def _step(run: Run, step: Step) -> dict[str, Any]:
+    return {
+        "actor": step.actor,
+        "location": _span(run, step.span),
+        "iteration": dict(step.iteration),
+        "event": step.event,
+        "state": dict(step.state),
+    }
+
+
+def _diagnostic(run: Run, diagnostic: Diagnostic) -> dict[str, Any]:
+    return {
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "location": _span(run, diagnostic.span),
+        "label": diagnostic.label,
+        "related": [_label(run, x) for x in diagnostic.labels],
+        "notes": list(diagnostic.notes),
+        "help": diagnostic.help,
+    }
+
+
+def _label(run: Run, label: Label) -> dict[str, Any]:
+    return {"location": _span(run, label.span), "text": label.text}
+
+
+def _span(run: Run, span: Span) -> dict[str, Any]:
+    """Lines and columns count from 1, the end column is exclusive; line 0 means the whole file."""
+    return {
+        "file": run.path(span.file),
+        "line": span.line,
+        "column": span.col + 1,
+        "end_line": span.end_line,
+        "end_column": span.end_col + 1,
+    }

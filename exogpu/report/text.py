@@ -1,0 +1,114 @@
+"""The report for people: a diagnostic for each obligation that is not proved, then one summary per kernel."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from exogpu.codes import lookup
+from exogpu.report.model import Run, failure, with_status
+from exogpu.report.snippet import ReadLines, read_lines, render_diagnostic
+from exogpu.report.style import Palette, Role
+from exogpu.report.table import render_steps
+from exogpu.verify.result import Obligation, Report, Status
+
+SEVERITY = {
+    Status.REFUTED: "error",
+    Status.UNKNOWN: "unknown",
+    Status.VACUOUS: "vacuous",
+    Status.UNSUPPORTED: "unsupported",
+}
+
+ROLES: dict[Status, Role] = {
+    Status.PROVED: "good",
+    Status.REFUTED: "error",
+    Status.UNKNOWN: "warning",
+    Status.VACUOUS: "warning",
+    Status.UNSUPPORTED: "warning",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TextOptions:
+    """`chains` prints the happens-before chains of every obligation."""
+
+    palette: Palette = Palette()  # noqa: RUF009  (immutable)
+    chains: bool = False
+    lines: ReadLines = read_lines
+
+
+def render_text(run: Run, options: TextOptions) -> str:
+    """The whole text report."""
+    parts = ["\n".join(render_diagnostic(run, d, "error", options.palette, options.lines)) for d in run.problems]
+    for report in run.reports:
+        parts += ["\n".join(_finding(run, o, options)) for o in with_status(report, *SEVERITY)]
+        parts.append("\n".join(_summary(run, report, options)))
+    return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def _finding(run: Run, obligation: Obligation, options: TextOptions) -> Iterator[str]:
+    severity = SEVERITY[obligation.status]
+    yield from render_diagnostic(run, failure(obligation), severity, options.palette, options.lines)
+    if obligation.counterexample is not None:
+        steps = render_steps(obligation.counterexample.steps)
+        if steps:
+            yield ""
+            yield options.palette("dim", steps[0])
+            yield from steps[1:]
+
+
+def _summary(run: Run, report: Report, options: TextOptions) -> Iterator[str]:
+    verdict = options.palette(ROLES[report.status], report.status.value)
+    yield "   ".join(filter(None, (run.kernel(report), verdict, _counts(report), _cost(run, report))))
+    if report.reason:
+        yield f"  reason: {report.reason}"
+    if options.chains:
+        yield from _chains(run, report)
+    elif report.status is Status.PROVED:
+        yield from _properties(report)
+    if report.axioms:
+        yield f"  memory-model axioms used: {', '.join(_axiom(a) for a in report.axioms)}"
+
+
+def _counts(report: Report) -> str:
+    total = len(report.obligations)
+    counts = Counter(o.status for o in report.obligations)
+    noun = "obligation" if total == 1 else "obligations"
+    if counts[Status.PROVED] == total:
+        return f"{total} {noun}"
+    rest = ", ".join(f"{counts[s]} {s.value.lower()}" for s in Status if counts[s])
+    return f"{total} {noun}: {rest}"
+
+
+def _cost(run: Run, report: Report) -> str:
+    if run.deterministic:
+        return ""
+    rlimit = sum(q.rlimit for o in report.obligations for q in o.queries)
+    parts = [f"{report.seconds:.2f} s", report.solver, f"rlimit {rlimit:,}" if rlimit else ""]
+    return ", ".join(filter(None, parts))
+
+
+def _properties(report: Report) -> Iterator[str]:
+    """What a proof shows, one line per rule, most obligations first."""
+    counts = Counter(o.rule for o in report.obligations)
+    if not counts:
+        return
+    yield "  proved for all sizes that its requires allow:"
+    width = max(map(len, counts))
+    for rule, count in sorted(counts.items()):
+        code = lookup(rule)
+        yield f"  {count:5d}  {rule.ljust(width)}  {code.proved if code else ''}".rstrip()
+
+
+def _chains(run: Run, report: Report) -> Iterator[str]:
+    for o in report.obligations:
+        yield f"  {o.status.value.lower():8s}  {o.rule}  {o.title}  ({run.place(o.span)})"
+        for chain in o.chains:
+            axioms = f"  [{', '.join(chain.axioms)}]" if chain.axioms else ""
+            yield f"            {chain.text}{axioms}"
+
+
+def _axiom(name: str) -> str:
+    code = lookup(name)
+    return f"{name} ({code.proved})" if code else name

@@ -1,0 +1,4 @@
+"""exogpu.smt"""
+
+if __name__ != "exogpu.smt":
+    raise ImportError("import it as exogpu.smt")

@@ -1,0 +1,92 @@
+"""Starting the command: fast help, usage errors, the table of codes, faults of exogpu itself."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from exogpu import __version__
+from exogpu.cli import app, explain_command
+from exogpu.codes import all_codes
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = ("z3", "pysmt", "numpy", "cuda", "ml_dtypes", "exogpu.lang", "exogpu.smt")
+
+
+def _imported(arguments: str) -> set[str]:
+    code = (
+        "import sys; sys.path.insert(0, '.'); sys.argv = ['exogpu', *" + repr(arguments.split()) + "]\n"
+        "from exogpu.cli.app import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print('\\nMODULES', *sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(done.stdout.rpartition("MODULES")[2].split())
+
+
+@pytest.mark.parametrize("arguments", ["--help", "verify --help", "--version", "explain race.war"])
+def test_light_commands_import_nothing_heavy(arguments: str) -> None:
+    assert _imported(arguments) & set(HEAVY) == set()
+
+
+def test_help_answers_in_a_fifth_of_a_second() -> None:
+    def once() -> float:
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "exogpu", "--help"], cwd=ROOT, capture_output=True, check=True)
+        return time.perf_counter() - start
+
+    assert min(once() for _ in range(5)) < 0.2
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        app.main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"exogpu {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["verify", "--format", "xml", "x"], ["prove"], ["compile"]])
+def test_bad_usage_exits_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        app.main(arguments)
+    assert stopped.value.code == 2
+
+
+@pytest.mark.parametrize("arguments", [["verify"], ["verify", "--all", "gemm_f32"]])
+def test_verify_takes_targets_or_all(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(arguments) == 2
+    assert "--all" in capsys.readouterr().err
+
+
+def test_explain_prints_meaning_text_and_what_a_proof_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["explain", "race.war"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("race.war: a write can overtake a read")
+    assert "A proof shows: every overwrite" in out
+
+
+def test_explain_without_a_code_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["explain"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [code.name for code in all_codes()]
+
+
+def test_explain_suggests_a_near_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["explain", "race.wra"]) == 2
+    assert "did you mean race." in capsys.readouterr().err
+
+
+def test_a_fault_of_exogpu_exits_4_and_asks_for_a_report(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(arguments: argparse.Namespace) -> None:
+        raise ZeroDivisionError(arguments.code)
+
+    monkeypatch.setattr(explain_command, "execute", broken)
+    assert app.main(["explain", "race.war"]) == 4
+    err = capsys.readouterr().err
+    assert "ZeroDivisionError: race.war" in err and "please report it" in err.lower()

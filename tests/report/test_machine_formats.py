@@ -1,0 +1,144 @@
+"""The formats for other tools: short, JSON, SARIF, JUnit, GitHub."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+
+from exogpu import __version__
+from exogpu.report.github import LIMIT, render_github
+from exogpu.report.json import render_json
+from exogpu.report.junit import render_junit
+from exogpu.report.model import Exit, Run, exit_status
+from exogpu.report.sarif import render_sarif
+from exogpu.report.short import render_short
+from exogpu.verify.result import Report, Status
+from tests.report import samples
+
+Golden = Callable[[str, str], None]
+EVERYTHING = samples.run(samples.GOOD, samples.BAD, problems=(samples.PROBLEM,))
+RENDERERS = (render_short, render_json, render_sarif, render_junit, render_github)
+
+
+@pytest.mark.parametrize("render", RENDERERS, ids=lambda r: str(r.__name__))
+def test_golden(render: Callable[[Run], str], golden: Golden) -> None:
+    golden(f"report/{render.__name__.removeprefix('render_')}.txt", render(EVERYTHING))
+
+
+@pytest.mark.parametrize("render", RENDERERS, ids=lambda r: str(r.__name__))
+def test_an_empty_run_renders(render: Callable[[Run], str]) -> None:
+    assert isinstance(render(samples.run()), str)
+
+
+def _schema() -> Any:
+    return json.loads(files("exogpu.report").joinpath("verify-1.schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_json_obeys_its_schema(deterministic: bool) -> None:
+    document = json.loads(render_json(replace(EVERYTHING, deterministic=deterministic)))
+    jsonschema.Draft202012Validator.check_schema(_schema())
+    jsonschema.validate(document, _schema())
+    assert ("version" in document["tool"]) is not deterministic
+
+
+def test_json_holds_the_whole_result() -> None:
+    document = json.loads(render_json(replace(EVERYTHING, deterministic=False)))
+    assert document["tool"]["version"] == __version__
+    kernel = document["kernels"][1]
+    assert kernel["seconds"] == 0.42 and kernel["solver"] == "z3 5.4.1"
+    refuted = kernel["obligations"][1]
+    assert refuted["code"] == "race.war" and refuted["counterexample"]["sizes"] == {"K": 320}
+    assert [s["actor"] for s in refuted["counterexample"]["steps"]] == [s.actor for s in samples.STEPS]
+    assert refuted["queries"][0] == {"name": "ring/war/sA/1", "sha256": "cd" * 32, "answer": "sat", "rlimit": 3400}
+
+
+def test_short_matches_the_documented_editor_pattern() -> None:
+    pattern = re.compile(r"^(.+?):(\d+):(\d+): (error|warning): (.*) \[([a-z_.]+)\]$")
+    findings = [line for line in render_short(EVERYTHING).splitlines() if ": note: " not in line]
+    matches = [pattern.match(line) for line in findings]
+    assert [m and m[6] for m in matches] == [
+        "input.name",
+        "race.war",
+        "deadlock.cycle",
+        "unsupported",
+        "bounds.index",
+    ]
+
+
+def test_sarif_has_one_thread_flow_per_actor_in_one_order() -> None:
+    (log,) = json.loads(render_sarif(EVERYTHING))["runs"]
+    (flow,) = next(r for r in log["results"] if r["ruleId"] == "race.war")["codeFlows"]
+    assert [t["id"] for t in flow["threadFlows"]] == ["warp 4 (producer)", "TMA", "warp 0 (consumer)"]
+    orders = [step["executionOrder"] for t in flow["threadFlows"] for step in t["locations"]]
+    assert sorted(orders) == [1, 2, 3, 4]
+
+
+def test_sarif_levels_follow_the_kind() -> None:
+    """SARIF 2.1.0, 3.27.10: a result that is not a failure has the level `none`."""
+    (log,) = json.loads(render_sarif(EVERYTHING))["runs"]
+    assert {(r["kind"], r["level"]) for r in log["results"]} == {
+        ("fail", "error"),
+        ("pass", "none"),
+        ("open", "none"),
+        ("notApplicable", "none"),
+    }
+    assert {r["ruleId"] for r in log["results"]} == {rule["id"] for rule in log["tool"]["driver"]["rules"]}
+
+
+def test_sarif_fingerprint_survives_moved_lines() -> None:
+    moved = replace(samples.REFUTED, span=samples.span(9, "wgmma"))
+
+    def fingerprint(report: Report) -> str:
+        result = json.loads(render_sarif(samples.run(report)))["runs"][0]["results"][0]
+        return str(result["partialFingerprints"])
+
+    before, after = (fingerprint(samples.report(Status.REFUTED, o)) for o in (samples.REFUTED, moved))
+    assert before == after
+
+
+def test_junit_counts_undecided_as_errors_and_skips_nothing() -> None:
+    suites = ElementTree.fromstring(render_junit(EVERYTHING)).findall("testsuite")
+    totals = [tuple(s.get(key) for key in ("tests", "failures", "errors", "skipped")) for s in suites]
+    assert totals == [("1", "0", "0", "0"), ("5", "1", "3", "0"), ("1", "0", "1", "0")]
+    assert len(suites[1].findall("testcase/failure")) == 1 and len(suites[1].findall("testcase/error")) == 3
+
+
+def test_github_escapes_and_limits() -> None:
+    problem = replace(samples.PROBLEM, message="100% wrong,\nreally", code="a.b")
+    text = render_github(samples.run(problems=(problem,) * (LIMIT + 3)))
+    errors = [line for line in text.splitlines() if line.startswith("::error ")]
+    assert len(errors) == LIMIT and "::notice::3 more findings" in text
+    assert "::100%25 wrong,%0Areally%0A" in errors[0] and "file=kernels/ring.py,line=9," in errors[0]
+
+
+@pytest.mark.parametrize(
+    ("run", "allow_unknown", "expected"),
+    [
+        (samples.run(samples.GOOD), False, Exit.PROVED),
+        (samples.run(samples.GOOD, samples.BAD), False, Exit.REFUTED),
+        (samples.run(samples.BAD, problems=(samples.PROBLEM,)), False, Exit.BAD_INPUT),
+        (samples.run(samples.report(Status.UNKNOWN)), False, Exit.UNDECIDED),
+        (samples.run(samples.report(Status.UNKNOWN)), True, Exit.PROVED),
+        (samples.run(samples.report(Status.VACUOUS)), True, Exit.UNDECIDED),
+        (samples.run(samples.report(Status.UNSUPPORTED)), True, Exit.UNDECIDED),
+        (samples.run(samples.report(Status.REFUTED)), True, Exit.REFUTED),
+    ],
+)
+def test_exit_status(run: Run, allow_unknown: bool, expected: Exit) -> None:
+    assert exit_status(run, allow_unknown) is expected
+
+
+def test_paths_are_relative_to_the_root_only_below_it() -> None:
+    run = Run(root="/project")
+    assert run.path("/project/a/b.py") == "a/b.py"
+    assert run.path("/projects/b.py") == "/projects/b.py"
+    assert run.path("b.py") == "b.py"

@@ -1,0 +1,314 @@
+"""Lifted chains: a concrete path made symbolic, and the formula that says when it orders two instances.
+
+Each intermediate event becomes "the event of that statement in the iteration of x (or y) plus delta, or the first, or
+the last"; the formula says that those iterations exist and that every edge holds. A chain is only ever a sufficient
+reason, so lifting may guess: `verify.ordering` asks the solver whether the chains found so far cover everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from exogpu.ir.evaluate import evaluate
+from exogpu.ir.instr import Group, Mode, ProxyFence, Proxy
+from exogpu.smt.poly import Poly, lift
+from exogpu.smt.pysmt_api import Formula
+from exogpu.verify.concrete import Occurrence
+from exogpu.verify.graph import Edge, Needs, PathNode
+from exogpu.verify.index import to_poly
+from exogpu.verify.instance import LANE, WARP, Instance, Model, Span
+from exogpu.verify.phases import Phases
+from exogpu.verify.program import (
+    TASK,
+    ArriveAction,
+    Event,
+    Exec,
+    InGroup,
+    Loop,
+    LoopKind,
+    Program,
+    TxOn,
+    WaitAction,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """The iteration of the anchor ("x" or "y") plus `delta`."""
+
+    anchor: str
+    delta: int
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """The first iteration plus `delta`."""
+
+    delta: int
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The last iteration minus `delta`."""
+
+    delta: int
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadOf:
+    """The iteration of a thread loop that the anchor's thread is in."""
+
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A literal iteration of a thread loop."""
+
+    value: int
+
+
+Where = Near | First | Last | ThreadOf | Fixed
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An intermediate event of a chain: iteration per loop, and its lane (an anchor's thread, or an offset)."""
+
+    event: Event
+    where: tuple[tuple[str, Where], ...]
+    lane: str | int
+
+
+@dataclass(frozen=True, slots=True)
+class LiftedChain:
+    """Links from x to y and the kinds of the edges between consecutive links."""
+
+    links: tuple[Link, ...]
+    edges: tuple[Edge, ...]
+
+
+class NotLiftable(Exception):
+    """The path has an event whose iteration cannot be named from its neighbours."""
+
+
+# -- lifting -----------------------------------------------------------------------------------------------------------
+
+
+def lift_path(
+    program: Program,
+    x: Occurrence,
+    y: Occurrence,
+    path: list[PathNode],
+    edges: list[Edge],
+) -> list[LiftedChain]:
+    """Every reading of a concrete path: a prefix named from x, the rest from y."""
+    out: list[LiftedChain] = []
+    for split in range(len(path), -1, -1):
+        try:
+            links = tuple(
+                _lift(program, node, *(("x", x), ("y", y)) if i < split else (("y", y), ("x", x)))
+                for i, node in enumerate(path)
+            )
+        except NotLiftable:
+            continue
+        chain = LiftedChain(links, tuple(edges))
+        if chain not in out:
+            out.append(chain)
+    return out
+
+
+def _lift(program: Program, node: PathNode, near: tuple[str, Occurrence], far: tuple[str, Occurrence]) -> Link:
+    where: list[tuple[str, Where]] = []
+    exact = True
+    for loop in node.item.event.loops:
+        if loop.kind is LoopKind.THREADS:
+            where.append((loop.var, _thread_loop(loop, node, near, far)))
+            continue
+        place, exact = _sequential_loop(loop, node, near, far, exact)
+        where.append((loop.var, place))
+    return Link(node.item.event, tuple(where), _lane(node, near, far))
+
+
+def _sequential_loop(
+    loop: Loop, node: PathNode, near: tuple[str, Occurrence], far: tuple[str, Occurrence], exact: bool
+) -> tuple[Where, bool]:
+    """Named from the nearest anchor inside the same iteration of the outer loops, else from the loop's ends."""
+    value = node.item.env[loop.var]
+    if exact:
+        for name, anchor in (near, far):
+            if loop.var in anchor.env:
+                delta = value - anchor.env[loop.var]
+                return Near(name, delta), delta == 0
+    lo, last = evaluate(loop.lo, node.item.env), evaluate(loop.hi, node.item.env) - 1
+    if loop.var == TASK:
+        raise NotLiftable("a task of neither instance")
+    return (First(value - lo) if value - lo <= last - value else Last(last - value)), False
+
+
+def _thread_loop(loop: Loop, node: PathNode, near: tuple[str, Occurrence], far: tuple[str, Occurrence]) -> Where:
+    value = node.item.env[loop.var]
+    if evaluate(loop.hi, {}) - evaluate(loop.lo, {}) == 1:
+        return Fixed(value)
+    base = evaluate(loop.base, node.item.env) if loop.base is not None else 0
+    for name, anchor in (near, far):
+        if (anchor.first - base) // loop.unit == value:
+            return ThreadOf(name)
+    return Fixed(value)
+
+
+def _lane(node: PathNode, near: tuple[str, Occurrence], far: tuple[str, Occurrence]) -> str | int:
+    if node.item.event.exec is not Exec.EACH or node.item.event.size == 1:
+        return 0
+    for name, anchor in (near, far):
+        if anchor.first == node.thread:
+            return name
+    return node.thread - node.item.first
+
+
+# -- formulas ----------------------------------------------------------------------------------------------------------
+
+
+class ChainFormula:
+    """Builds the formula "this chain orders x before y"."""
+
+    def __init__(self, model: Model, phases: Phases, x: Instance, y: Instance, needs: Needs) -> None:
+        self.model = model
+        self.ctx = model.ctx
+        self.phases = phases
+        self.x = x
+        self.y = y
+        self.needs = needs
+
+    def formula(self, chain: LiftedChain) -> Formula:
+        """The chain's events exist and all its edges hold."""
+        try:
+            nodes = [self._instance(link) for link in chain.links]
+        except KeyError:
+            # a guard or bound tests the coordinates of a task that is neither x's nor y's
+            return self.ctx.api.literal(False)
+        parts: list[Formula] = [n.domain for n in nodes]
+        if not nodes:
+            return self.direct()
+        parts.append(self._from_source(nodes[0]))
+        for (a, b), edge in zip(pairwise(nodes), chain.edges, strict=True):
+            parts.append(self._signal(a, b) if edge is Edge.SIGNAL else self._program_order(a, b))
+        parts.append(self._program_order(nodes[-1], self.y))
+        return self.ctx.api.conj(parts)
+
+    def direct(self) -> Formula:
+        """x and y share a thread and x comes first (in-order x, or two operations of one wgmma pipeline)."""
+        x, y = self.x, self.y
+        pipeline = x.event.pipeline is not None and x.event.pipeline == y.event.pipeline
+        ordered = x.event.completion is None or pipeline
+        if not ordered or self.needs.proxy_fence or self.needs.register_fence:
+            return self.ctx.api.literal(False)
+        return self.ctx.api.conj((self.model.same_thread(x.threads, y.threads), self.model.before(x, y)))
+
+    def _from_source(self, node: Instance) -> Formula:
+        x = self.x
+        match x.event.completion:
+            case None:
+                return self._program_order(x, node)
+            case InGroup():
+                action = node.event.action
+                if not isinstance(action, WaitAction):
+                    return self.ctx.api.literal(False)
+                done = self.ctx.le(self.phases.group(x) + (1 + action.pending), self.phases.group(node))
+                return self.ctx.api.conj((done, self.model.same_thread(x.threads, node.threads)))
+            case TxOn(barrier):
+                ring = self.model.program.barriers[barrier].ring
+                distance = self.phases.phase(node) - self.phases.phase(x)
+                return self.ctx.api.conj((self.ctx.ge(distance, 0), self.ctx.eq(self.ctx.mod(distance, ring), 0)))
+
+    def _signal(self, a: Instance, b: Instance) -> Formula:
+        if not isinstance(a.event.action, ArriveAction):
+            return self.ctx.api.literal(False)
+        return self.ctx.le(self.phases.phase(a), self.phases.phase(b))
+
+    def _program_order(self, a: Instance, b: Instance) -> Formula:
+        left = a.threads
+        if self.needs.temporal and a.event.aligned:
+            warp = self.ctx.floordiv(left.first, WARP) * WARP
+            left = Span(warp, WARP)
+        return self.ctx.api.conj((self.model.same_thread(left, b.threads), self.model.before(a, b)))
+
+    def _instance(self, link: Link) -> Instance:
+        env: dict[str, Poly] = dict(self.model.sizes)
+        anchors = {"x": self.x, "y": self.y}
+        loops = {loop.var: loop for loop in link.event.loops}
+        for var, where in link.where:
+            env[var] = self._iteration(loops[var], where, env, anchors)
+            if var == TASK and isinstance(where, Near) and where.delta == 0:
+                env.update(
+                    {t.name: anchors[where.anchor].env[t.name] for t in self.model.program.tasks}
+                )
+        if link.event.exec is Exec.EACH and link.event.size > 1:
+            first = to_poly(self.ctx, link.event.first, env)
+            env[LANE] = anchors[link.lane].threads.first - first if isinstance(link.lane, str) else lift(link.lane)
+        return self.model.at(link.event, env)
+
+    def _iteration(
+        self, loop: Loop, where: Where, env: Mapping[str, Poly], anchors: Mapping[str, Instance]
+    ) -> Poly:
+        match where:
+            case Near(anchor, delta):
+                return anchors[anchor].env[loop.var] + delta
+            case First(delta):
+                return to_poly(self.ctx, loop.lo, env) + delta
+            case Last(delta):
+                return to_poly(self.ctx, loop.hi, env) - (1 + delta)
+            case Fixed(value):
+                return lift(value)
+            case ThreadOf(anchor):
+                base = to_poly(self.ctx, loop.base, env) if loop.base is not None else lift(0)
+                return self.ctx.floordiv(anchors[anchor].threads.first - base, loop.unit)
+
+
+# -- words -------------------------------------------------------------------------------------------------------------
+
+
+def describe(chain: LiftedChain, x: Event, y: Event) -> str:
+    """The chain in words: statements with lines and iterations."""
+    parts = [f"{x.label}@{x.span.line}"]
+    for link in chain.links:
+        parts.append(f"{link.event.label}@{link.event.span.line}{_places(link)}")
+    parts.append(f"{y.label}@{y.span.line}")
+    return " -> ".join(parts)
+
+
+def _places(link: Link) -> str:
+    words: list[str] = []
+    for var, where in link.where:
+        name = "task" if var == TASK else var
+        match where:
+            case Near(anchor, delta) if delta:
+                words.append(f"{name} = {name}({anchor}){delta:+d}")
+            case Near(anchor, _):
+                words.append(f"{name}({anchor})")
+            case First(delta):
+                words.append(f"{name} = first{f'+{delta}' if delta else ''}")
+            case Last(delta):
+                words.append(f"{name} = last{f'-{delta}' if delta else ''}")
+            case Fixed() | ThreadOf():
+                pass
+    return f" [{', '.join(words)}]" if words else ""
+
+
+def axioms(chain: LiftedChain, x: Event, y: Event) -> tuple[str, ...]:
+    """Memory-model axioms (ptx rules, section L) that the chain's edges rely on."""
+    used: set[str] = set()
+    match x.completion:
+        case InGroup(Group.WGMMA) if any(a.mode is Mode.READ and a.proxy is Proxy.ASYNC for a in x.accesses):
+            used.add("L5")
+        case TxOn():
+            used.add("L7")
+        case _:
+            pass
+    if y.pipeline is not None and chain.links:
+        used.add("F6")
+    if any(isinstance(link.event.action, ProxyFence) for link in chain.links[1:]):
+        used.add("L1")
+    return tuple(sorted(used))

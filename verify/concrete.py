@@ -1,0 +1,209 @@
+"""The explicit engine: a program unrolled at concrete sizes, with phases and groups counted by walking each thread.
+
+Independent of the SMT encoding: it enumerates instances, walks every thread's trace in program order to number its
+arrives, awaits, commits and copies, and compares places as tuples. `verify.graph` searches happens-before paths in it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from exogpu.ir.evaluate import evaluate, holds
+from exogpu.ir.instr import Commit, Group
+from exogpu.verify.instance import LANE, WARP, WARP_OF_UNIT
+from exogpu.verify.program import (
+    TASK,
+    TASKS,
+    ArriveAction,
+    AwaitAction,
+    Event,
+    Exec,
+    InGroup,
+    Loop,
+    Program,
+    TxOn,
+    WaitAction,
+)
+
+Env = Mapping[str, int]
+Key = tuple[int, ...]
+
+LIMIT = 400_000
+"""Most instances that one unrolling may have."""
+
+
+class TooLarge(Exception):
+    """The sizes are too large to unroll."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A concrete instance: event, variable values, place in the sequential order, first thread and their number."""
+
+    event: Event
+    env: Env
+    key: Key
+    first: int
+    width: int
+
+    @property
+    def threads(self) -> range:
+        """The threads that perform it."""
+        return range(self.first, self.first + self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What one thread's walk assigns to an occurrence: phase of an arrive, await or copy; group of an operation;
+    commits done before a wait."""
+
+    value: int
+
+
+def order_key(event: Event, env: Env) -> Key:
+    """The place of an instance in the sequential order; compares as a tuple."""
+    key: list[int] = []
+    for step in event.path:
+        key.append(step.position)
+        if step.loop is not None:
+            key.append(env[step.loop.var])
+    return tuple(key)
+
+
+def _bounds(loop: Loop, env: Env) -> range:
+    return range(evaluate(loop.lo, env), evaluate(loop.hi, env))
+
+
+def occurrences(program: Program, event: Event, sizes: Env, tasks: Mapping[int, Env]) -> Iterator[Occurrence]:
+    """Every instance of an event, the threads of one instance together. `tasks` gives the coordinates of each task
+    of the CTA by ordinal."""
+
+    def nest(depth: int, env: dict[str, int]) -> Iterator[dict[str, int]]:
+        if depth == len(event.loops):
+            if all(holds(g, env) for g in event.guards):
+                yield dict(env)
+            return
+        loop = event.loops[depth]
+        for value in _bounds(loop, env):
+            env[loop.var] = value
+            if loop.var == TASK:
+                env.update(tasks.get(value, {t.name: evaluate(t.lo, env) for t in program.tasks}))
+            yield from nest(depth + 1, env)
+        env.pop(loop.var, None)
+
+    for env in nest(0, dict(sizes)):
+        first = evaluate(event.first, env)
+        key = order_key(event, env)
+        match event.exec:
+            case Exec.FIRST:
+                yield Occurrence(event, env, key, first, 1)
+            case Exec.WARPS:
+                for warp in range(event.size // WARP):
+                    yield Occurrence(event, {**env, WARP_OF_UNIT: warp}, key, first + WARP * warp, WARP)
+            case Exec.EACH | Exec.TOGETHER:
+                yield Occurrence(event, env, key, first, event.size)
+
+
+def locate(event: Event, env: Env) -> Occurrence:
+    """The occurrence of one instance whose variables (lane included) are known."""
+    first, width = evaluate(event.first, env), 1
+    match event.exec:
+        case Exec.EACH:
+            first += env.get(LANE, 0)
+        case Exec.WARPS:
+            first, width = first + WARP * env[WARP_OF_UNIT], WARP
+        case Exec.TOGETHER:
+            width = event.size
+        case Exec.FIRST:
+            pass
+    return Occurrence(event, env, order_key(event, env), first, width)
+
+
+class Unrolling:
+    """Synchronisation and asynchronous events of a CTA at concrete sizes."""
+
+    def __init__(self, program: Program, sizes: Env, tasks: Mapping[int, Env]) -> None:
+        self.program = program
+        self.sizes = sizes
+        self.items: list[Occurrence] = []
+        for event in program.events:
+            if event.action is None and event.completion is None:
+                continue
+            for item in occurrences(program, event, sizes, tasks):
+                self.items.append(item)
+                if len(self.items) > LIMIT:
+                    raise TooLarge(f"more than {LIMIT} events")
+        self.items.sort(key=lambda o: o.key)
+        self._traces: dict[int, list[int]] = {}
+        self._numbers: dict[tuple[int, int], int] = {}
+        self._keys: dict[int, list[Key]] = {}
+        self._tasks = tasks
+
+    def trace(self, thread: int) -> list[int]:
+        """Indices into `items` of what a thread performs, in program order; numbers them on the first call."""
+        if thread not in self._traces:
+            mine = [n for n, o in enumerate(self.items) if o.first <= thread < o.first + o.width]
+            self._traces[thread] = mine
+            self._number(thread, mine)
+        return self._traces[thread]
+
+    def _number(self, thread: int, trace: list[int]) -> None:
+        arrives: dict[str, int] = {}
+        awaits: dict[str, int] = {}
+        commits: dict[Group, int] = {}
+        for n in trace:
+            event = self.items[n].event
+            match event.action:
+                case ArriveAction(barrier):
+                    self._numbers[n, thread] = arrives.get(barrier, 0)
+                    arrives[barrier] = arrives.get(barrier, 0) + 1
+                case AwaitAction(barrier, lag):
+                    self._numbers[n, thread] = awaits.get(barrier, 0) - lag
+                    awaits[barrier] = awaits.get(barrier, 0) + 1
+                case Commit(group):
+                    self._numbers[n, thread] = commits.get(group, 0)
+                    commits[group] = commits.get(group, 0) + 1
+                case WaitAction(group):
+                    self._numbers[n, thread] = commits.get(group, 0)
+                case _:
+                    match event.completion:
+                        case TxOn(barrier):
+                            self._numbers[n, thread] = arrives.get(barrier, 0)
+                        case InGroup(group):
+                            self._numbers[n, thread] = commits.get(group, 0)
+                        case None:
+                            pass
+
+    def number(self, index: int, thread: int) -> int:
+        """The phase, group or commit count that the walk of `thread` gave to occurrence `index`."""
+        self.trace(thread)
+        return self._numbers[index, thread]
+
+    def number_at(self, item: Occurrence) -> int:
+        """As `number`, for an occurrence found by its place."""
+        thread = item.first
+        for n in self.trace(thread):
+            if self.items[n].key == item.key and self.items[n].event.id == item.event.id:
+                return self._numbers[n, thread]
+        raise KeyError(f"{item.event.label} is not executed there")
+
+    def after(self, thread: int, key: Key) -> int | None:
+        """The next occurrence of a thread strictly after a place."""
+        trace = self.trace(thread)
+        keys = [self.items[n].key for n in trace]
+        at = bisect_right(keys, key)
+        return trace[at] if at < len(trace) else None
+
+    def executions(self, event_id: int, until: Occurrence) -> int:
+        """How often an event was executed before an occurrence."""
+        if event_id not in self._keys:
+            found = occurrences(self.program, self.program.events[event_id], self.sizes, self._tasks)
+            self._keys[event_id] = sorted(o.key for o in found)
+        return bisect_right(self._keys[event_id], until.key)
+
+    def representatives(self) -> list[int]:
+        """The first thread of every warp and of every unit: enough to find paths, not to exclude them."""
+        threads = set(range(0, self.program.threads, WARP)) | {o.first for o in self.items}
+        return sorted(threads)

@@ -1,0 +1,228 @@
+"""Happens-before paths between two occurrences, by breadth-first search over an `Unrolling`."""
+
+from __future__ import annotations
+
+import enum
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from exogpu.ir.instr import ProxyFence, WgmmaFence
+from exogpu.verify.concrete import Key, Occurrence, Unrolling
+from exogpu.verify.instance import WARP
+from exogpu.verify.program import (
+    ArriveAction,
+    AwaitAction,
+    Exec,
+    InGroup,
+    TxOn,
+    WaitAction,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a path must do: order visibly or only in time, contain a proxy fence, contain a wgmma fence.
+
+    `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it.
+    """
+
+    temporal: bool = False
+    proxy_fence: bool = False
+    register_fence: bool = False
+    reads_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PathNode:
+    """An intermediate occurrence of a path and the thread that the path passes through."""
+
+    index: int
+    item: Occurrence
+    thread: int
+
+
+class Edge(enum.Enum):
+    """Kinds of happens-before edges between intermediate events."""
+
+    PROGRAM_ORDER = "program order"
+    SIGNAL = "arrive to await"
+
+
+_State = tuple[int, int, bool]
+"""(occurrence, thread, has the fence been passed)."""
+
+
+class Search:
+    """Paths out of one occurrence."""
+
+    def __init__(self, unrolling: Unrolling, source: Occurrence, needs: Needs, *, everybody: bool) -> None:
+        self.u = unrolling
+        self.source = source
+        self.needs = needs
+        threads = range(unrolling.program.threads) if everybody else unrolling.representatives()
+        self.threads = frozenset(threads) | frozenset(source.threads)
+        self.keys: dict[int, list[Key]] = {}
+        self.awaits = [n for n, o in enumerate(unrolling.items) if isinstance(o.event.action, AwaitAction)]
+
+    def path_to(self, target: Occurrence) -> list[PathNode] | None:
+        """The intermediate nodes of a shortest path to `target` (empty: ordered directly), or None."""
+        fenced = not (self.needs.proxy_fence or self.needs.register_fence)
+        self.threads |= frozenset(target.threads)
+        if fenced and self._direct(target):
+            return []
+        parents: dict[_State, _State | None] = {}
+        queue: deque[_State] = deque()
+        for n, t in self._start():
+            self._push(queue, parents, (n, t, fenced or self._is_fence(n)), None)
+        while queue:
+            state = queue.popleft()
+            n, t, ready = state
+            if ready and self._reaches(n, t, target):
+                return self._unwind(state, parents)
+            for m, s in self._successors(n, t):
+                self._push(queue, parents, (m, s, ready or self._is_fence(m)), state)
+        return None
+
+    def is_path(self, nodes: list[PathNode], target: Occurrence) -> bool:
+        """The nodes, in this order, make a path from the source to `target`."""
+        fenced = not (self.needs.proxy_fence or self.needs.register_fence)
+        if not fenced and not any(self._is_fence(n.index) for n in nodes):
+            return False
+        if not self._starts(nodes[0]) or not self._reaches(nodes[-1].index, nodes[-1].thread, target):
+            return False
+        return all(self.edge(a, b) is not None for a, b in pairwise(nodes))
+
+    def edge(self, a: PathNode, b: PathNode) -> Edge | None:
+        """How `a` is ordered directly before `b`, if it is."""
+        into = set(b.item.threads) if b.item.event.exec is Exec.TOGETHER else {b.thread}
+        if a.item.key < b.item.key and into.intersection(self._leaving(a.item, a.thread)):
+            return Edge.PROGRAM_ORDER
+        sends, waits = a.item.event.action, b.item.event.action
+        if isinstance(sends, ArriveAction) and isinstance(waits, AwaitAction) and sends.barrier == waits.barrier:
+            phase = self.u.number(a.index, a.item.first)
+            if 0 <= phase <= self.u.number(b.index, b.thread):
+                return Edge.SIGNAL
+        return None
+
+    def _starts(self, node: PathNode) -> bool:
+        if self.source.event.completion is not None:
+            return any(n == node.index and t == node.thread for n, t in self._start())
+        into = set(node.item.threads) if node.item.event.exec is Exec.TOGETHER else {node.thread}
+        return self.source.key < node.item.key and bool(into.intersection(self.source.threads))
+
+    # -- edges ---------------------------------------------------------------------------------------------------
+
+    def _push(
+        self, queue: deque[_State], parents: dict[_State, _State | None], state: _State, parent: _State | None
+    ) -> None:
+        if state not in parents:
+            parents[state] = parent
+            queue.append(state)
+
+    def _is_fence(self, n: int) -> bool:
+        action = self.u.items[n].event.action
+        return (self.needs.proxy_fence and isinstance(action, ProxyFence)) or (
+            self.needs.register_fence and isinstance(action, WgmmaFence)
+        )
+
+    def _direct(self, target: Occurrence) -> bool:
+        """Ordered without an intermediate event: program order of one thread, or the wgmma pipeline."""
+        if self.source.key >= target.key:
+            return False
+        shared = set(self.source.threads) & set(target.threads)
+        if self.source.event.completion is None:
+            return bool(shared)
+        pipeline = self.source.event.pipeline
+        return bool(shared) and pipeline is not None and pipeline == target.event.pipeline
+
+    def _start(self) -> Iterator[tuple[int, int]]:
+        match self.source.event.completion:
+            case None:
+                for t in self.source.threads:
+                    yield from self._next(t, self.source.key)
+            case InGroup(group):
+                mine = self.u.number_at(self.source)
+                for t in self.source.threads:
+                    for n in self.u.trace(t):
+                        action = self.u.items[n].event.action
+                        if not isinstance(action, WaitAction) or action.group is not group:
+                            continue
+                        enough = self.needs.reads_only or not action.reads_only
+                        if enough and mine + 1 + action.pending <= self.u.number(n, t):
+                            yield n, t
+            case TxOn(barrier):
+                ring = self.u.program.barriers[barrier].ring
+                phase = self.u.number_at(self.source)
+                for n, t, waited in self._waits(barrier):
+                    if waited >= phase and (waited - phase) % ring == 0:
+                        yield n, t
+
+    def _waits(self, barrier: str) -> Iterator[tuple[int, int, int]]:
+        for n in self.awaits:
+            item = self.u.items[n]
+            if isinstance(item.event.action, AwaitAction) and item.event.action.barrier == barrier:
+                for t in self.threads.intersection(item.threads):
+                    yield n, t, self.u.number(n, t)
+
+    def _next(self, thread: int, key: Key) -> Iterator[tuple[int, int]]:
+        if thread not in self.keys:
+            self.keys[thread] = [self.u.items[n].key for n in self.u.trace(thread)]
+        trace = self.u.trace(thread)
+        at = bisect_right(self.keys[thread], key)
+        if at < len(trace):
+            yield from self._enter(trace[at], thread)
+
+    def _enter(self, n: int, thread: int) -> Iterator[tuple[int, int]]:
+        """A barrier is one node, named by its first thread; everything else is a node of its own thread."""
+        item = self.u.items[n]
+        yield n, item.first if item.event.exec is Exec.TOGETHER else thread
+
+    def _successors(self, n: int, thread: int) -> Iterator[tuple[int, int]]:
+        item = self.u.items[n]
+        for t in self._leaving(item, thread):
+            yield from self._next(t, item.key)
+        if isinstance(item.event.action, ArriveAction) and thread == item.first:
+            phase = self.u.number(n, item.first)
+            for m, t, waited in self._waits(item.event.action.barrier):
+                if waited >= phase:
+                    yield m, t
+
+    def _leaving(self, item: Occurrence, thread: int) -> Iterator[int]:
+        if item.event.exec is Exec.TOGETHER:
+            # the source's own threads first: such paths need fewer nodes
+            shared = self.threads.intersection(item.threads)
+            yield from sorted(shared, key=lambda t: (t not in self.source.threads, t))
+        elif self.needs.temporal and item.event.aligned:
+            warp = thread // WARP * WARP
+            yield from self.threads.intersection(range(warp, warp + WARP), item.threads)
+        else:
+            yield thread
+
+    def _reaches(self, n: int, thread: int, target: Occurrence) -> bool:
+        item = self.u.items[n]
+        if item.key >= target.key:
+            return False
+        return any(t in target.threads for t in self._leaving(item, thread))
+
+    # -- result --------------------------------------------------------------------------------------------------
+
+    def _unwind(self, state: _State, parents: dict[_State, _State | None]) -> list[PathNode]:
+        nodes: list[PathNode] = []
+        at: _State | None = state
+        while at is not None:
+            nodes.append(PathNode(at[0], self.u.items[at[0]], at[1]))
+            at = parents[at]
+        return nodes[::-1]
+
+
+def shorten(search: Search, path: list[PathNode], target: Occurrence) -> list[PathNode]:
+    """A subsequence of `path` that is still a path: later nodes are dropped first."""
+    kept = list(path)
+    for node in reversed(path):
+        trial = [n for n in kept if n is not node]
+        if trial and search.is_path(trial, target):
+            kept = trial
+    return kept

@@ -1,0 +1,201 @@
+"""Symbolic instances of events: their variables, domain, executors and order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from exogpu.ir.proc import MAX_SIZE
+from exogpu.ir.types import Gmem
+from exogpu.smt.context import Context
+from exogpu.smt.poly import ONE, ZERO, Poly, lift
+from exogpu.smt.pysmt_api import Formula
+from exogpu.verify.index import Env, to_formula, to_poly
+from exogpu.verify.program import TASK, TASKS, Access, Event, Exec, LoopKind, Program
+
+WARP = 32
+LANE = "$thread"
+WARP_OF_UNIT = "$warp"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Consecutive threads `first .. first + width - 1`; width 1 is one known thread."""
+
+    first: Poly
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One execution of an event: values of its loop variables (and sizes), and the threads that perform it."""
+
+    event: Event
+    env: Mapping[str, Poly]
+    threads: Span
+    domain: Formula
+
+    def __getitem__(self, name: str) -> Poly:
+        return self.env[name]
+
+
+class Model:
+    """A program's sizes and their assumptions as solver terms; makes instances."""
+
+    def __init__(self, ctx: Context, program: Program) -> None:
+        self.ctx = ctx
+        self.program = program
+        self.sizes: dict[str, Poly] = {s: ctx.fresh(s, 0, MAX_SIZE + 1) for s in program.sizes}
+        limit = None if program.persistent else 2
+        self.sizes[TASKS] = ctx.fresh(TASKS, 0, limit)
+        requires = [to_formula(ctx, c, self.sizes) for c in program.requires]
+        self.assumptions: Formula = ctx.api.conj((*requires, self._tensor_sizes(), self._task_count()))
+
+    def _tensor_sizes(self) -> Formula:
+        """Tensor extents are valid array shapes."""
+        ctx = self.ctx
+        extents = [e for b in self.program.buffers.values() if isinstance(b.memory, Gmem) for e in b.shape]
+        return ctx.api.conj(ctx.le(0, to_poly(ctx, e, self.sizes)) for e in extents)
+
+    def _task_count(self) -> Formula:
+        """A CTA walks a task only if the grid of tasks is not empty."""
+        ctx = self.ctx
+        empty = [
+            ctx.le(to_poly(ctx, t.hi, self.sizes), to_poly(ctx, t.lo, self.sizes)) for t in self.program.tasks
+        ]
+        return ctx.api.implies(ctx.api.disj(empty), ctx.eq(self.sizes[TASKS], 0))
+
+    def fresh(self, event: Event, tag: str) -> Instance:
+        """An arbitrary instance of an event; its variables are `tag.name`."""
+        ctx = self.ctx
+        env: dict[str, Poly] = dict(self.sizes)
+        for loop in event.loops:
+            env[loop.var] = ctx.fresh(f"{tag}.{loop.var}")
+        if TASK in env:
+            for task in self.program.tasks:
+                env[task.name] = ctx.fresh(f"{tag}.{task.name}")
+        if event.exec is Exec.EACH and event.size > 1:
+            env[LANE] = ctx.fresh(f"{tag}.{LANE}", 0, event.size)
+        if event.exec is Exec.WARPS:
+            env[WARP_OF_UNIT] = ctx.fresh(f"{tag}.{WARP_OF_UNIT}", 0, event.size // WARP)
+        return self.at(event, env)
+
+    def at(self, event: Event, env: Mapping[str, Poly]) -> Instance:
+        """The instance with given variable values."""
+        return Instance(event, env, self._threads(event, env), self._domain(event, env))
+
+    def _threads(self, event: Event, env: Env) -> Span:
+        first = to_poly(self.ctx, event.first, env)
+        match event.exec:
+            case Exec.FIRST:
+                return Span(first, 1)
+            case Exec.EACH:
+                return Span(first + env.get(LANE, ZERO), 1)
+            case Exec.WARPS:
+                return Span(first + env[WARP_OF_UNIT] * WARP, WARP)
+            case Exec.TOGETHER:
+                return Span(first, event.size)
+
+    def _domain(self, event: Event, env: Env) -> Formula:
+        ctx = self.ctx
+        parts = []
+        for loop in event.loops:
+            parts.append(ctx.between(to_poly(ctx, loop.lo, env), env[loop.var], to_poly(ctx, loop.hi, env)))
+        if TASK in env:
+            for task in (t for t in self.program.tasks if t.name in env):
+                lo, hi = to_poly(ctx, task.lo, env), to_poly(ctx, task.hi, env)
+                parts.append(ctx.between(lo, env[task.name], hi))
+        if LANE in env:
+            parts.append(ctx.between(0, env[LANE], event.size))
+        if WARP_OF_UNIT in env:
+            parts.append(ctx.between(0, env[WARP_OF_UNIT], event.size // WARP))
+        parts += [to_formula(ctx, g, env) for g in event.guards]
+        return ctx.api.conj(parts)
+
+    # -- relations -----------------------------------------------------------------------------------------------
+
+    def before(self, a: Instance, b: Instance) -> Formula:
+        """`a` is strictly before `b` in the sequential order (and in program order, for a common thread)."""
+        return self._lex(a, b, 0)
+
+    def _lex(self, a: Instance, b: Instance, level: int) -> Formula:
+        ctx = self.ctx
+        left, right = a.event.path[level], b.event.path[level]
+        if left.position != right.position:
+            return ctx.api.literal(left.position < right.position)
+        if left.loop is None or right.loop is None:
+            return ctx.api.literal(False)
+        i, j = a[left.loop.var], b[left.loop.var]
+        deeper = self._lex(a, b, level + 1)
+        return ctx.api.disj((ctx.lt(i, j), ctx.api.conj((ctx.eq(i, j), deeper))))
+
+    def same_thread(self, a: Span, b: Span) -> Formula:
+        """Some thread belongs to both."""
+        ctx = self.ctx
+        if a.width == b.width == 1:
+            return ctx.eq(a.first, b.first)
+        return ctx.api.conj(
+            (ctx.le(a.first, b.first + (b.width - 1)), ctx.le(b.first, a.first + (a.width - 1)))
+        )
+
+    def same_task(self, a: Instance, b: Instance) -> Formula:
+        """Equal task coordinates if and only if equal ordinals, for two instances of one CTA."""
+        ctx = self.ctx
+        if TASK not in a.env or TASK not in b.env:
+            return ctx.api.literal(True)
+        coordinates = self.same_coordinates(a, b)
+        ordinal = ctx.eq(a[TASK], b[TASK])
+        return ctx.api.conj((ctx.api.implies(ordinal, coordinates), ctx.api.implies(coordinates, ordinal)))
+
+    def same_coordinates(self, a: Instance, b: Instance) -> Formula:
+        """The two instances belong to one task of the grid."""
+        ctx = self.ctx
+        return ctx.api.conj(ctx.eq(a[t.name], b[t.name]) for t in self.program.tasks)
+
+    def box(self, x: Instance, access: Access) -> tuple[tuple[Poly, Poly], ...]:
+        """(first, extent) per dimension, after division over the unit's warps."""
+        ctx = self.ctx
+        out: list[tuple[Poly, Poly]] = []
+        for d, (lo, extent) in enumerate(access.dims):
+            start, length = to_poly(ctx, lo, x.env), extent
+            if access.warp_dim == d:
+                warps = max(1, x.event.size // WARP)
+                length = extent // warps
+                start = start + self._warp_in_unit(x) * length
+            out.append((start, lift(length)))
+        return tuple(out)
+
+    def _warp_in_unit(self, x: Instance) -> Poly:
+        if WARP_OF_UNIT in x.env:
+            return x.env[WARP_OF_UNIT]
+        return self.ctx.floordiv(x.env.get(LANE, ZERO), WARP)
+
+    def overlap(self, x: Instance, a: Access, y: Instance, b: Access) -> Formula:
+        """The two rectangles share an element of the buffer."""
+        ctx = self.ctx
+        parts: list[Formula] = []
+        for (p, m), (q, n) in zip(self.box(x, a), self.box(y, b), strict=True):
+            if m == n == ONE:
+                parts.append(ctx.eq(p, q))
+            else:
+                parts += [ctx.lt(p, q + n), ctx.lt(q, p + m)]
+        for access, instance in ((a, x), (b, y)):
+            parts += [to_formula(ctx, g, instance.env) for g in access.guards]
+        if a.clipped or b.clipped:
+            parts += self._overlap_inside(x, a, y, b)
+        return ctx.api.conj(parts)
+
+    def _overlap_inside(self, x: Instance, a: Access, y: Instance, b: Access) -> list[Formula]:
+        """The common element lies inside the tensor: clipped accesses touch nothing outside."""
+        ctx = self.ctx
+        shape = self.program.buffers[a.buffer].shape
+        parts: list[Formula] = []
+        for (p, m), (q, n), extent in zip(self.box(x, a), self.box(y, b), shape, strict=True):
+            size = to_poly(ctx, extent, self.sizes)
+            parts += [ctx.lt(p, size), ctx.lt(q, size), ctx.lt(0, p + m), ctx.lt(0, q + n), ctx.lt(0, size)]
+        return parts
+
+
+def thread_loops(event: Event) -> tuple[str, ...]:
+    """Names of the event's thread-loop variables."""
+    return tuple(loop.var for loop in event.loops if loop.kind is LoopKind.THREADS)

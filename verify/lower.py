@@ -1,0 +1,352 @@
+"""Kernels to the parallel program: every statement becomes an event with its place and its executors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from exogpu.ir.index import Bin, Cond, Index, Int, Not, Var
+from exogpu.ir.instr import (
+    BufferInfo,
+    CompleteTx,
+    Footprint,
+    GroupMember,
+    InOrder,
+    Mode,
+    Proxy,
+    WaitGroup,
+)
+from exogpu.ir.proc import Proc, SizeArg, TensorArg
+from exogpu.ir.stmt import (
+    Alloc,
+    Arrive,
+    Assign,
+    Await,
+    BarrierRef,
+    Fence,
+    For,
+    If,
+    IndexArg,
+    InstrCall,
+    Range,
+    Role,
+    Stmt,
+    Tasks,
+    Threads,
+    Window,
+)
+from exogpu.ir.types import Gmem, WgmmaD
+from exogpu.ir.value import Value
+from exogpu.ir.walk import reads
+from exogpu.verify.index import const, value_indices
+from exogpu.verify.program import (
+    TASK,
+    TASKS,
+    Access,
+    Action,
+    ArriveAction,
+    AwaitAction,
+    Barrier,
+    Buffer,
+    Event,
+    Exec,
+    ExitAction,
+    FenceAction,
+    InGroup,
+    Loop,
+    LoopKind,
+    Program,
+    Step,
+    TaskVar,
+    TxOn,
+    WaitAction,
+)
+
+CTA_ROLE = "all"
+
+
+@dataclass(slots=True)
+class _Counter:
+    """Preorder numbers inside one loop body."""
+
+    next: int = 0
+
+    def take(self) -> int:
+        self.next += 1
+        return self.next - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the walk is: enclosing steps, guards, and the executing collective."""
+
+    path: tuple[Step, ...]
+    guards: tuple[Cond, ...]
+    counter: _Counter
+    first: Index
+    size: int
+    role: str
+
+    def enter(self, loop: Loop) -> _Place:
+        step = Step(self.counter.take(), loop)
+        return replace(self, path=(*self.path, step), counter=_Counter())
+
+
+@dataclass(slots=True)
+class _Lowering:
+    """The events and buffers collected so far."""
+
+    proc: Proc
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    info: dict[str, BufferInfo] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    tasks: list[TaskVar] = field(default_factory=list)
+
+    # -- statements ----------------------------------------------------------------------------------------------
+
+    def block(self, stmts: tuple[Stmt, ...], place: _Place) -> None:
+        for stmt in stmts:
+            self.stmt(stmt, place)
+
+    def stmt(self, stmt: Stmt, place: _Place) -> None:
+        match stmt:
+            case For(mode=Tasks()):
+                self.task_nest(stmt, place)
+            case For(var, lo, hi, Threads(unit), body):
+                loop = Loop(var, lo, hi, LoopKind.THREADS, unit, place.first)
+                first = Bin("+", place.first, Bin("*", Int(unit), Var(var)))
+                self.block(body, replace(place.enter(loop), first=first, size=unit))
+            case For(var, lo, hi, _, body):
+                self.block(body, place.enter(Loop(var, lo, hi, LoopKind.SEQ)))
+            case If(cond, then, orelse):
+                self.block(then, replace(place, guards=(*place.guards, cond)))
+                self.block(orelse, replace(place, guards=(*place.guards, Not(cond))))
+            case Role(name, body):
+                decl = next(r for r in self.proc.block.roles if r.name == name)
+                self.block(body, replace(place, first=Int(decl.first), size=decl.threads, role=name))
+            case Alloc():
+                self.alloc(stmt, place)
+            case Assign():
+                self.assign(stmt, place)
+            case InstrCall():
+                self.instr(stmt, place)
+            case Fence():
+                self.emit(stmt, place, "Fence", Exec.TOGETHER, action=FenceAction())
+            case Arrive(barrier, tx):
+                action = ArriveAction(barrier, 0 if tx is None else const(tx))
+                self.emit(stmt, place, f"Arrive {barrier}", Exec.FIRST, action=action)
+            case Await(barrier, lag):
+                self.emit(stmt, place, f"Await {barrier}", Exec.EACH, action=AwaitAction(barrier, lag))
+
+    def task_nest(self, stmt: For, place: _Place) -> None:
+        """All task loops are one walk of the CTA over its tasks; their variables are the task's coordinates."""
+        body: tuple[Stmt, ...] = (stmt,)
+        while len(body) == 1 and isinstance(body[0], For) and isinstance(body[0].mode, Tasks):
+            loop = body[0]
+            self.tasks.append(TaskVar(loop.var, loop.lo, loop.hi))
+            body = loop.body
+        self.block(body, place.enter(Loop(TASK, Int(0), Var(TASKS), LoopKind.TASK)))
+
+    def alloc(self, stmt: Alloc, place: _Place) -> None:
+        shape = tuple(Int(n) for n in stmt.shape)
+        self.info[stmt.name] = BufferInfo(stmt.dtype, stmt.memory, shape)
+        self.buffers[stmt.name] = Buffer(
+            stmt.name, stmt.memory, shape, stmt.dtype.bytes, len(self.events), stmt.span
+        )
+        self.emit(stmt, place, f"allocate {stmt.name}", Exec.EACH)
+
+    def assign(self, stmt: Assign, place: _Place) -> None:
+        accesses = list(self.value_reads(stmt.rhs))
+        dims = tuple((i, 1) for i in stmt.index)
+        if stmt.op == "+=":
+            accesses.append(Access(stmt.buffer, dims, Mode.READ, Proxy.GENERIC, stmt.span))
+        accesses.append(Access(stmt.buffer, dims, Mode.WRITE, Proxy.GENERIC, stmt.span))
+        indices = (*stmt.index, *value_indices(stmt.rhs))
+        self.emit(stmt, place, f"write {stmt.buffer}", Exec.EACH, tuple(accesses), indices=indices)
+
+    def value_reads(self, value: Value) -> tuple[Access, ...]:
+        return tuple(
+            Access(r.buffer, tuple((i, 1) for i in r.index), Mode.READ, Proxy.GENERIC, r.span, guards=under)
+            for r, under in reads(value)
+            if r.index
+        )
+
+    # -- instructions --------------------------------------------------------------------------------------------
+
+    def instr(self, call: InstrCall, place: _Place) -> None:
+        instr = call.instr
+        accesses = tuple(self.footprint(call, f) for f in instr.footprints)
+        completion: TxOn | InGroup | None
+        match instr.completion:
+            case InOrder():
+                completion = None
+            case GroupMember(group):
+                completion = InGroup(group)
+            case CompleteTx(barrier, data):
+                ref, window = call.operand(barrier), call.window(data)
+                if not isinstance(ref, BarrierRef):
+                    raise TypeError(f"{instr.name}: {barrier} is not a barrier")
+                completion = TxOn(ref.name, self.bytes(window))
+        if completion is not None and instr.aligned:
+            mode = Exec.WARPS
+        else:
+            mode = Exec.EACH
+        self.emit(
+            call,
+            place,
+            instr.name,
+            mode,
+            accesses,
+            action=_effect(call),
+            completion=completion,
+            aligned=instr.aligned,
+            pipeline=_pipeline(call),
+            indices=tuple(i for a in accesses for i, _ in a.dims),
+        )
+
+    def footprint(self, call: InstrCall, f: Footprint) -> Access:
+        window = call.window(f.operand)
+        dims = tuple((d.lo, d.extent) if isinstance(d, Range) else (d.index, 1) for d in window.dims)
+        warp_dim = None
+        if f.warp_dim is not None:
+            ranged = [n for n, d in enumerate(window.dims) if isinstance(d, Range)]
+            warp_dim = ranged[f.warp_dim]
+        clipped = f.operand in call.instr.zero_fill and isinstance(self.info[window.buffer].memory, Gmem)
+        return Access(window.buffer, dims, f.mode, f.proxy, window.span, warp_dim, clipped)
+
+    def bytes(self, window: Window) -> int:
+        total = self.info[window.buffer].dtype.bytes
+        for extent in window.shape:
+            total *= extent
+        return total
+
+    # -- events --------------------------------------------------------------------------------------------------
+
+    def emit(
+        self,
+        stmt: Stmt,
+        place: _Place,
+        label: str,
+        mode: Exec,
+        accesses: tuple[Access, ...] = (),
+        *,
+        action: Action | None = None,
+        completion: TxOn | InGroup | None = None,
+        aligned: bool = False,
+        pipeline: str | None = None,
+        indices: tuple[Index, ...] = (),
+    ) -> None:
+        """Appends the event of a statement at its place."""
+        self.events.append(
+            Event(
+                id=len(self.events),
+                label=label,
+                role=place.role,
+                span=stmt.span,
+                path=(*place.path, Step(place.counter.take(), None)),
+                guards=place.guards,
+                first=place.first,
+                size=place.size,
+                exec=mode,
+                accesses=accesses,
+                action=action,
+                completion=completion,
+                aligned=aligned,
+                pipeline=pipeline,
+                indices=indices,
+            )
+        )
+
+
+def _effect(call: InstrCall) -> Action | None:
+    match call.instr.effect:
+        case WaitGroup(group, operand, reads_only):
+            arg = call.operand(operand)
+            if not isinstance(arg, IndexArg):
+                raise TypeError(f"{call.instr.name}: {operand} is missing")
+            return WaitAction(group, const(arg.value), reads_only)
+        case effect:
+            return effect
+
+
+def _pipeline(call: InstrCall) -> str | None:
+    """Instructions of one shape on one accumulator: wgmma's exemption is by shape and type."""
+    if not call.instr.same_shape:
+        return None
+    shapes = "x".join(str(arg.shape) for _, arg in call.operands if isinstance(arg, Window))
+    return f"{call.instr.name}{shapes}"
+
+
+def lower(proc: Proc) -> Program:
+    """The parallel program of a well-formed kernel."""
+    out = _Lowering(proc)
+    for arg in proc.args:
+        if isinstance(arg, TensorArg):
+            out.info[arg.name] = BufferInfo(arg.dtype, Gmem(), arg.shape)
+            out.buffers[arg.name] = Buffer(arg.name, Gmem(), arg.shape, arg.dtype.bytes, None, arg.span)
+    counter = _Counter()
+    place = _Place((), (), counter, Int(0), proc.block.threads, CTA_ROLE)
+    out.block(proc.body, place)
+    out.events.append(
+        Event(
+            id=len(out.events),
+            label="exit",
+            role=CTA_ROLE,
+            span=proc.span,
+            path=(Step(counter.take(), None),),
+            guards=(),
+            first=Int(0),
+            size=proc.block.threads,
+            exec=Exec.TOGETHER,
+            action=ExitAction(),
+        )
+    )
+    return Program(
+        name=proc.name,
+        span=proc.span,
+        sizes=tuple(a.name for a in proc.args if isinstance(a, SizeArg)),
+        requires=tuple(r.cond for r in proc.requires),
+        threads=proc.block.threads,
+        persistent=proc.block.persistent,
+        tasks=tuple(out.tasks),
+        buffers=out.buffers,
+        barriers={b.name: Barrier(b.name, b.ring, b.count, b.span) for b in proc.barriers},
+        events=_accumulator_births(tuple(out.events), out.buffers),
+    )
+
+
+def _accumulator_births(events: tuple[Event, ...], buffers: dict[str, Buffer]) -> tuple[Event, ...]:
+    """Allocating an accumulator is a register write by its warps: this is why the first wgmma needs a fence.
+
+    The owner of `acc[w]` is the warpgroup of the first statement that names it; `ownership` proves that the others
+    agree.
+    """
+    out = list(events)
+    for buffer in buffers.values():
+        if not isinstance(buffer.memory, WgmmaD) or buffer.alloc is None:
+            continue
+        user = next((e for e in events if any(a.buffer == buffer.name for a in e.accesses)), None)
+        if user is None:
+            continue
+        access = next(a for a in user.accesses if a.buffer == buffer.name)
+        base = Bin("-", user.first, Bin("*", Int(128), access.dims[0][0]))
+        offset = const_offset(base)
+        var = f"{buffer.name}.warpgroup"
+        alloc = out[buffer.alloc]
+        extents = [e.value if isinstance(e, Int) else 0 for e in buffer.shape]
+        loop = Loop(var, Int(0), Int(extents[0]), LoopKind.THREADS, 128, Int(offset))
+        path = (*alloc.path[:-1], Step(alloc.path[-1].position, loop), Step(0, None))
+        dims: tuple[tuple[Index, int], ...] = ((Var(var), 1), *((Int(0), n) for n in extents[1:]))
+        access = Access(buffer.name, dims, Mode.WRITE, Proxy.GENERIC, buffer.span, warp_dim=1)
+        first = Bin("+", Int(offset), Bin("*", Int(128), Var(var)))
+        out[buffer.alloc] = replace(
+            alloc, path=path, first=first, size=128, exec=Exec.WARPS, accesses=(access,), aligned=True
+        )
+    return tuple(out)
+
+
+def const_offset(e: Index) -> int:
+    """The constant part of an affine expression (its value with every variable 0)."""
+    from exogpu.ir.evaluate import evaluate
+    from exogpu.ir.walk import index_names
+
+    return evaluate(e, dict.fromkeys(index_names(e), 0))

@@ -1,0 +1,160 @@
+"""Ordering for all sizes: counterexample-guided search for lifted chains (DESIGN section 4).
+
+Ask for two instances that satisfy a condition and that no chain found so far orders. If there are none, the chains
+are a proof. Otherwise unroll the program at the model's sizes and look for a path: a path is lifted to new chains; no
+path is a violation, made smaller and confirmed by the explicit engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.solver import Sat, Unknown, Unsat
+from exogpu.verify.chain import ChainFormula, LiftedChain, axioms, describe, lift_path
+from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling
+from exogpu.verify.graph import Edge, Needs, PathNode, Search, shorten
+from exogpu.verify.instance import Instance, Model
+from exogpu.verify.ordinal import NoClosedForm
+from exogpu.verify.phases import Phases
+from exogpu.verify.program import Event, Program
+from exogpu.verify.result import Chain, Query
+from exogpu.verify.session import Session, Values
+
+ROUNDS = 60
+"""Most models examined for one pair of statements."""
+
+Condition = Callable[[Model, Phases, Instance, Instance], Formula]
+Check = Callable[[Unrolling, Occurrence, Occurrence], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """Show: every x of `source` and y of `target` with `condition` are ordered x before y as `needs` says.
+
+    `check` is the condition again, evaluated by the explicit engine on concrete instances.
+    """
+
+    name: str
+    source: Event
+    target: Event
+    condition: Condition
+    check: Check
+    needs: Needs
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """Every instance is covered by a chain."""
+
+    chains: tuple[Chain, ...]
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class Violated:
+    """Two concrete instances that no path orders, confirmed by exhaustive search in the explicit engine."""
+
+    unrolling: Unrolling
+    x: Occurrence
+    y: Occurrence
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Neither, with the reason."""
+
+    reason: str
+
+
+Outcome = Proved | Violated | Undecided
+
+
+def decide(program: Program, goal: Goal) -> Outcome:
+    """Proves or refutes a goal for all sizes."""
+    try:
+        return _ChainSearch(program, goal).run()
+    except NoClosedForm as error:
+        return Undecided(f"no closed form for an ordinal: {error}")
+    except TooLarge as error:
+        return Undecided(f"the candidate counterexample is too large to replay: {error}")
+
+
+class _ChainSearch:
+    def __init__(self, program: Program, goal: Goal) -> None:
+        self.goal = goal
+        self.session = Session(program, goal.name, {"x": goal.source, "y": goal.target})
+        self.chains: dict[str, LiftedChain] = {}
+        x, y = self.session.instances["x"], self.session.instances["y"]
+        self.formulas = ChainFormula(self.session.model, self.session.phases, x, y, goal.needs)
+        condition = goal.condition(self.session.model, self.session.phases, x, y)
+        self.session.add([condition, self.session.ctx.api.negate(self.formulas.direct())])
+
+    def run(self) -> Outcome:
+        for _ in range(ROUNDS):
+            match self.session.check():
+                case Unsat(core):
+                    return self._proof(core)
+                case Unknown(reason):
+                    return Undecided(f"solver: {reason}")
+                case Sat(values):
+                    outcome = self._examine(values)
+                    if outcome is not None:
+                        return outcome
+        return Undecided(f"no proof and no counterexample after {ROUNDS} candidate pairs")
+
+    def _proof(self, core: frozenset[str]) -> Proved:
+        source, target = self.goal.source, self.goal.target
+        used = [c for name, c in self.chains.items() if name in core]
+        chains = tuple(Chain(describe(c, source, target), axioms(c, source, target)) for c in used)
+        return Proved(chains, self.session.record("unsat"))
+
+    def _examine(self, values: Values) -> Outcome | None:
+        """A violation, or None after new chains or product facts exclude the model."""
+        x, y, unrolling = self._replay(values)
+        if not self.goal.check(unrolling, x, y):
+            return self._spurious(values)
+        path = self._path(unrolling, x, y)
+        if path is not None:
+            return self._learn(unrolling, x, y, path)
+        return self._violation(values)
+
+    def _violation(self, values: Values) -> Outcome | None:
+        """Minimises; a smaller candidate that turns out to be ordered is learnt from instead."""
+        values = self.session.minimise(values)
+        x, y, unrolling = self._replay(values)
+        if not self.goal.check(unrolling, x, y):
+            return self._spurious(values)
+        path = self._path(unrolling, x, y)
+        return Violated(unrolling, x, y) if path is None else self._learn(unrolling, x, y, path)
+
+    def _spurious(self, values: Values) -> Undecided | None:
+        if self.session.refine(values):
+            return None
+        return Undecided("the encoding and the explicit engine disagree on a candidate pair")
+
+    def _replay(self, values: Values) -> tuple[Occurrence, Occurrence, Unrolling]:
+        return self.session.concrete("x", values), self.session.concrete("y", values), self.session.unroll(values)
+
+    def _learn(self, unrolling: Unrolling, x: Occurrence, y: Occurrence, path: list[PathNode]) -> Undecided | None:
+        if path:
+            path = shorten(Search(unrolling, x, self.goal.needs, everybody=False), path, y)
+        edges = [Search(unrolling, x, self.goal.needs, everybody=False).edge(a, b) for a, b in pairwise(path)]
+        known = [e or Edge.PROGRAM_ORDER for e in edges]
+        lifted = lift_path(self.session.program, x, y, path, known)
+        new = [c for c in lifted if c not in self.chains.values()]
+        if not new:
+            return Undecided(f"no chain explains why {x.event.label} precedes {y.event.label} in one case")
+        for chain in new:
+            name = f"chain{len(self.chains)}"
+            self.chains[name] = chain
+            self.session.assume(name, self.session.ctx.api.negate(self.formulas.formula(chain)))
+        return None
+
+    def _path(self, unrolling: Unrolling, x: Occurrence, y: Occurrence) -> list[PathNode] | None:
+        quick = Search(unrolling, x, self.goal.needs, everybody=False).path_to(y)
+        if quick is not None:
+            return quick
+        return Search(unrolling, x, self.goal.needs, everybody=True).path_to(y)

@@ -1,0 +1,119 @@
+"""Phases and groups of symbolic instances, as closed forms over their thread's own earlier executions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+
+from exogpu.ir.evaluate import evaluate
+from exogpu.ir.index import Index
+from exogpu.ir.instr import Commit
+from exogpu.ir.walk import index_names
+from exogpu.smt.poly import Poly
+from exogpu.verify.instance import Instance, Model
+from exogpu.verify.ordinal import NoClosedForm, count_before, count_until
+from exogpu.verify.program import (
+    ArriveAction,
+    AwaitAction,
+    Event,
+    Exec,
+    InGroup,
+    LoopKind,
+    Program,
+    TxOn,
+    WaitAction,
+)
+
+
+def executors(event: Event) -> frozenset[int]:
+    """Threads of the CTA that ever perform an event (for a barrier: take part)."""
+    loops = [loop for loop in event.loops if loop.kind is LoopKind.THREADS]
+    ranges = [range(evaluate(loop.lo, {}), evaluate(loop.hi, {})) for loop in loops]
+    names = {loop.var for loop in loops}
+    if not index_names(event.first) <= names:
+        raise NoClosedForm("its threads depend on a sequential loop")
+    threads: set[int] = set()
+    for values in product(*ranges):
+        first = evaluate(event.first, dict(zip((loop.var for loop in loops), values, strict=True)))
+        threads.update(range(first, first + (1 if event.exec is Exec.FIRST else event.size)))
+    return frozenset(threads)
+
+
+def executed_by(threads: frozenset[int], statements: Iterable[Event]) -> list[Event]:
+    """The statements that every one of `threads` performs; raises if only some of them perform one."""
+    out: list[Event] = []
+    for s in statements:
+        who = executors(s)
+        if threads <= who:
+            out.append(s)
+        elif threads & who:
+            raise NoClosedForm(f"{s.label} at line {s.span.line} is executed by only some of these threads")
+    return out
+
+
+class Phases:
+    """Numbers of symbolic instances in one program."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.program: Program = model.program
+        self._mine: dict[tuple[str, int], list[Event]] = {}
+
+    def arrives(self, barrier: str) -> list[Event]:
+        """Arrive statements of a barrier."""
+        return [
+            e
+            for e in self.program.events
+            if isinstance(e.action, ArriveAction) and e.action.barrier == barrier
+        ]
+
+    def awaits(self, barrier: str) -> list[Event]:
+        """Await statements of a barrier."""
+        return [
+            e for e in self.program.events if isinstance(e.action, AwaitAction) and e.action.barrier == barrier
+        ]
+
+    def _same_thread(self, kind: str, event: Event, statements: Iterable[Event]) -> list[Event]:
+        key = (kind, event.id)
+        if key not in self._mine:
+            self._mine[key] = executed_by(executors(event), statements)
+        return self._mine[key]
+
+    def phase(self, x: Instance) -> Poly:
+        """The phase that an arrive or a copy contributes to, or that an await waits for."""
+        match x.event.action, x.event.completion:
+            case ArriveAction(barrier), _:
+                return count_until(self.model, self._same_thread("arrive", x.event, self.arrives(barrier)), x)
+            case AwaitAction(barrier, lag), _:
+                waits = self._same_thread("await", x.event, self.awaits(barrier))
+                return count_until(self.model, waits, x) - lag
+            case _, TxOn(barrier):
+                return count_until(self.model, self._same_thread("arrive", x.event, self.arrives(barrier)), x)
+            case _:
+                raise TypeError(f"{x.event.label} has no phase")
+
+    def group(self, x: Instance) -> Poly:
+        """Commits that the instance's thread has done before it: the group of an operation."""
+        match x.event.action, x.event.completion:
+            case WaitAction(group), _:
+                pass
+            case _, InGroup(group):
+                pass
+            case _:
+                raise TypeError(f"{x.event.label} has no group")
+        commits = [
+            e for e in self.program.events if isinstance(e.action, Commit) and e.action.group is group
+        ]
+        return count_until(self.model, self._same_thread(f"commit {group}", x.event, commits), x)
+
+    def slot(self, x: Instance, buffer: str) -> Poly:
+        """Which execution of the buffer's allocation the instance works in."""
+        alloc = self.program.buffers[buffer].alloc
+        if alloc is None:
+            raise TypeError(f"{buffer} is not allocated")
+        return count_before(self.model, self.program.events[alloc], x) - 1
+
+
+def thread_bound(e: Index, names: frozenset[str]) -> bool:
+    """The expression depends on thread-loop variables only."""
+    return index_names(e) <= names

@@ -1,0 +1,205 @@
+"""The parallel program: a flat list of events with their place in the program, their executors and their effects.
+
+Both ways in (kernels, sync skeletons) lower to this, and everything behind it is written against this alone.
+
+An event's `path` is its place: one step per enclosing loop, outermost first, then the event itself. A step's
+`position` is the preorder number inside the enclosing loop body, so two instances compare lexicographically by
+(position, iteration, position, ...). Thread loops are part of the path: in the sequential order they are loops, in
+the parallel program their iteration says which threads execute.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from exogpu.ir.index import Cond, Index
+from exogpu.ir.instr import Effect, Group, Mode, Proxy
+from exogpu.ir.types import Memory
+from exogpu.source import Span
+
+
+class LoopKind(enum.Enum):
+    """`TASK`: the CTA's walk over its tasks; `SEQ`: every executing thread in order; `THREADS`: across units."""
+
+    TASK = "task"
+    SEQ = "seq"
+    THREADS = "threads"
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop of the parallel program; `unit` is the size of a THREADS iteration's collective and `base` the first
+    thread of the collective that it divides."""
+
+    var: str
+    lo: Index
+    hi: Index
+    kind: LoopKind
+    unit: int = 0
+    base: Index | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One level of a path."""
+
+    position: int
+    loop: Loop | None
+
+
+class Exec(enum.Enum):
+    """Which threads of its collective perform an event: each for itself, only the first, all together as one
+    event (a barrier), or each warp as one (warp-collective asynchronous operations)."""
+
+    EACH = "each"
+    FIRST = "first"
+    TOGETHER = "together"
+    WARPS = "warps"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A rectangular access `lo..lo+extent` per dimension. `warp_dim` is divided over the warps of the unit.
+    `clipped`: elements outside the buffer are skipped. `guards` are extra conditions."""
+
+    buffer: str
+    dims: tuple[tuple[Index, int], ...]
+    mode: Mode
+    proxy: Proxy
+    span: Span
+    warp_dim: int | None = None
+    clipped: bool = False
+    guards: tuple[Cond, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FenceAction:
+    """A barrier among the threads of the collective."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArriveAction:
+    """Arrival on a barrier, with expected transaction bytes."""
+
+    barrier: str
+    tx: int
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitAction:
+    """Wait for phase (number of earlier awaits of this thread) - lag."""
+
+    barrier: str
+    lag: int
+
+
+@dataclass(frozen=True, slots=True)
+class WaitAction:
+    """Commit-group wait, at most `pending` groups left."""
+
+    group: Group
+    pending: int
+    reads_only: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExitAction:
+    """The end of the CTA."""
+
+
+Action = FenceAction | ArriveAction | AwaitAction | WaitAction | ExitAction | Effect
+
+
+@dataclass(frozen=True, slots=True)
+class TxOn:
+    """Completes on the phase of the issuer's next arrive on `barrier`, with `bytes`."""
+
+    barrier: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class InGroup:
+    """Completes with the issuer's next commit of this kind."""
+
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One statement's events. `completion` is None for in-order events. `pipeline` names the instruction shape for
+    which two operations on one accumulator run in order (wgmma)."""
+
+    id: int
+    label: str
+    role: str
+    span: Span
+    path: tuple[Step, ...]
+    guards: tuple[Cond, ...]
+    first: Index
+    size: int
+    exec: Exec
+    accesses: tuple[Access, ...] = ()
+    action: Action | None = None
+    completion: TxOn | InGroup | None = None
+    aligned: bool = False
+    pipeline: str | None = None
+    indices: tuple[Index, ...] = ()
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """Enclosing loops, outermost first."""
+        return tuple(s.loop for s in self.path if s.loop is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A memory object. `alloc` is the id of the allocation event (None for arguments)."""
+
+    name: str
+    memory: Memory
+    shape: tuple[Index, ...]
+    element_bytes: int
+    alloc: int | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """A barrier: `ring` mbarriers, each phase waits for `count` arrivals."""
+
+    name: str
+    ring: int
+    count: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TaskVar:
+    """A task coordinate and its range."""
+
+    name: str
+    lo: Index
+    hi: Index
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The parallel program of one CTA; `tasks` are the coordinates of its current task."""
+
+    name: str
+    span: Span
+    sizes: tuple[str, ...]
+    requires: tuple[Cond, ...]
+    threads: int
+    persistent: bool
+    tasks: tuple[TaskVar, ...]
+    buffers: dict[str, Buffer]
+    barriers: dict[str, Barrier]
+    events: tuple[Event, ...]
+
+
+TASK = "$task"
+TASKS = "$tasks"
+"""The CTA-local ordinal of a task, and the number of tasks that the CTA walks."""

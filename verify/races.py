@@ -1,0 +1,193 @@
+"""Ordering obligations: every two conflicting accesses are happens-before ordered in their sequential order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from exogpu.ir.evaluate import evaluate, holds
+from exogpu.ir.instr import Group, Mode, Proxy
+from exogpu.ir.types import Gmem, Smem, WgmmaD
+from exogpu.smt.pysmt_api import Formula
+from exogpu.verify.concrete import Occurrence, Unrolling
+from exogpu.verify.graph import Needs
+from exogpu.verify.instance import LANE, WARP, WARP_OF_UNIT, Instance, Model
+from exogpu.verify.ordering import Goal
+from exogpu.verify.phases import Phases
+from exogpu.verify.program import Access, Buffer, Event, ExitAction, InGroup, Program
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One access of one event."""
+
+    event: Event
+    access: Access
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A pair of statements that may touch one element, and the rule that its violation breaks."""
+
+    first: Use
+    second: Use
+    buffer: Buffer
+    rule: str
+    goal: Goal
+
+
+def conflicts(program: Program) -> Iterator[Conflict]:
+    """Every ordered pair of accesses with at least one write, per buffer, and every asynchronous access at exit."""
+    uses: dict[str, list[Use]] = {}
+    for event in program.events:
+        for access in event.accesses:
+            uses.setdefault(access.buffer, []).append(Use(event, access))
+    for name, found in uses.items():
+        buffer = program.buffers[name]
+        if not isinstance(buffer.memory, Smem | Gmem | WgmmaD):
+            continue  # thread-private registers: `ownership` shows that one thread makes every access
+        for first in found:
+            for second in found:
+                if _conflicting(first.access, second.access):
+                    yield _pair(buffer, first, second)
+    exits = [e for e in program.events if isinstance(e.action, ExitAction)]
+    for name, found in uses.items():
+        buffer = program.buffers[name]
+        if isinstance(buffer.memory, Smem):
+            for use in found:
+                if use.event.completion is not None:
+                    yield _at_exit(buffer, use, exits[0])
+
+
+def _conflicting(a: Access, b: Access) -> bool:
+    if a.mode is Mode.READ and b.mode is Mode.READ:
+        return False
+    return not (a.mode is Mode.REDUCE and b.mode is Mode.REDUCE and a.proxy is b.proxy)
+
+
+def _pair(buffer: Buffer, first: Use, second: Use) -> Conflict:
+    needs = _needs(first, second)
+    name = f"{buffer.name}/{first.event.id}-{second.event.id}"
+
+    def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
+        parts = [
+            model.before(x, y),
+            model.same_task(x, y),
+            model.overlap(x, first.access, y, second.access),
+        ]
+        match buffer.memory:
+            case Smem(ring=ring):
+                distance = phases.slot(y, buffer.name) - phases.slot(x, buffer.name)
+                parts.append(model.ctx.eq(model.ctx.mod(distance, ring), 0))
+            case Gmem():
+                parts.append(model.same_coordinates(x, y))
+            case _:
+                pass
+        return model.ctx.api.conj(parts)
+
+    def check(unrolling: Unrolling, x: Occurrence, y: Occurrence) -> bool:
+        return x.key < y.key and _touch_in_common(unrolling, buffer, x, first.access, y, second.access)
+
+    goal = Goal(name, first.event, second.event, condition, check, needs)
+    return Conflict(first, second, buffer, _rule(buffer, first, second, needs), goal)
+
+
+def _needs(first: Use, second: Use) -> Needs:
+    a, b = first.access, second.access
+    pipelined = first.event.pipeline is not None and first.event.pipeline == second.event.pipeline
+    bulk_read = isinstance(first.event.completion, InGroup) and first.event.completion.group is Group.BULK
+    return Needs(
+        proxy_fence=a.proxy is Proxy.GENERIC and b.proxy is Proxy.ASYNC,
+        register_fence=b.proxy is Proxy.REGISTER and not pipelined,
+        reads_only=bulk_read and a.mode is Mode.READ,
+    )
+
+
+def _rule(buffer: Buffer, first: Use, second: Use, needs: Needs) -> str:
+    if isinstance(buffer.memory, WgmmaD):
+        return "wgmma.reg_fence" if needs.register_fence else "wgmma.reg_inflight"
+    if needs.proxy_fence:
+        return "proxy.generic_to_async"
+    return hazard(first.access, second.access)
+
+
+def hazard(first: Access, second: Access) -> str:
+    """race.raw, race.war or race.waw."""
+    if second.mode is Mode.READ:
+        return "race.raw"
+    return "race.war" if first.mode is Mode.READ else "race.waw"
+
+
+def _at_exit(buffer: Buffer, use: Use, exit_event: Event) -> Conflict:
+    def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
+        return model.ctx.api.literal(True)
+
+    def check(unrolling: Unrolling, x: Occurrence, y: Occurrence) -> bool:
+        return x.key < y.key
+
+    needs = Needs(reads_only=use.access.mode is Mode.READ)
+    goal = Goal(f"{buffer.name}/{use.event.id}-exit", use.event, exit_event, condition, check, needs)
+    return Conflict(use, Use(exit_event, use.access), buffer, "race.async_inflight", goal)
+
+
+# -- the same questions on concrete instances ------------------------------------------------------------------------
+
+
+def _touch_in_common(
+    unrolling: Unrolling, buffer: Buffer, x: Occurrence, a: Access, y: Occurrence, b: Access
+) -> bool:
+    if isinstance(buffer.memory, Smem) and buffer.alloc is not None:
+        distance = unrolling.executions(buffer.alloc, y) - unrolling.executions(buffer.alloc, x)
+        if distance % buffer.memory.ring:
+            return False
+    if not all(holds(g, o.env) for o, access in ((x, a), (y, b)) for g in access.guards):
+        return False
+    shape = [evaluate(e, unrolling.sizes) for e in buffer.shape]
+    clip = a.clipped or b.clipped
+    return all(
+        common_range(p, q, extent if clip else None)
+        for p, q, extent in zip(concrete_box(x, a), concrete_box(y, b), shape, strict=True)
+    )
+
+
+def common_range(p: range, q: range, extent: int | None) -> range:
+    """The common indices of two ranges, inside `0..extent` if given."""
+    lo, hi = max(p.start, q.start), min(p.stop, q.stop)
+    if extent is not None:
+        lo, hi = max(lo, 0), min(hi, extent)
+    return range(lo, max(lo, hi))
+
+
+def concrete_box(x: Occurrence, access: Access) -> list[range]:
+    """Indices touched per dimension."""
+    out: list[range] = []
+    for d, (lo, extent) in enumerate(access.dims):
+        start, length = evaluate(lo, x.env), extent
+        if access.warp_dim == d:
+            warps = max(1, x.event.size // WARP)
+            length = extent // warps
+            start += x.env.get(WARP_OF_UNIT, x.env.get(LANE, 0) // WARP) * length
+        out.append(range(start, start + length))
+    return out
+
+
+def cross_task(program: Program) -> Iterator[tuple[Buffer, Use, Use]]:
+    """Pairs of accesses to global memory whose tasks may run on different CTAs, which nothing orders."""
+    for buffer in program.buffers.values():
+        if not isinstance(buffer.memory, Gmem):
+            continue
+        found = [Use(e, a) for e in program.events for a in e.accesses if a.buffer == buffer.name]
+        for n, first in enumerate(found):
+            for second in found[n:]:
+                if _conflicting(first.access, second.access):
+                    yield buffer, first, second
+
+
+def cross_task_condition(first: Use, second: Use) -> object:
+    """The condition of `cross_task`: different tasks, one element."""
+
+    def condition(model: Model, x: Instance, y: Instance) -> Formula:
+        different = model.ctx.api.negate(model.same_coordinates(x, y))
+        return model.ctx.api.conj((different, model.overlap(x, first.access, y, second.access)))
+
+    return condition

@@ -1,0 +1,102 @@
+"""What the verifier returns: obligations with their verdicts, proofs and counterexamples, as plain data."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from exogpu.diagnostics import Label
+from exogpu.source import Span
+
+
+class Status(enum.Enum):
+    """Verdict of an obligation or a kernel. Only PROVED is green; see DESIGN section 4."""
+
+    PROVED = "PROVED"
+    REFUTED = "REFUTED"
+    UNKNOWN = "UNKNOWN"
+    VACUOUS = "VACUOUS"
+    UNSUPPORTED = "UNSUPPORTED"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One solver call: stable name, SHA-256 of its SMT-LIB text, answer, deterministic resource use."""
+
+    name: str
+    sha256: str
+    answer: str
+    rlimit: int
+    smtlib: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A lifted happens-before chain in words, and the ids of the memory-model axioms its edges use."""
+
+    text: str
+    axioms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a replayed execution: who, where, at which iteration, what, and the state it changed."""
+
+    actor: str
+    span: Span
+    iteration: tuple[tuple[str, int], ...]
+    event: str
+    state: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A violation that the concrete engine reproduced.
+
+    `sizes`: the problem. `facts`: named roles, iterations, slots, phases, bytes. `steps`: the interleaving.
+    `replay`: which concrete check confirmed it. `minimal`: no smaller sizes violate the obligation.
+    """
+
+    sizes: tuple[tuple[str, int], ...]
+    facts: tuple[tuple[str, str], ...]
+    steps: tuple[Step, ...]
+    replay: str
+    minimal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """One obligation. `name` is unique inside the kernel; `rule` is the diagnostic id of its violation;
+    `title` says what was to be shown. `message`/`span`/`label`/`labels`/`help` make the diagnostic if refuted."""
+
+    name: str
+    rule: str
+    title: str
+    status: Status
+    span: Span
+    message: str = ""
+    label: str = ""
+    labels: tuple[Label, ...] = ()
+    reason: str = ""
+    help: str | None = None
+    chains: tuple[Chain, ...] = ()
+    counterexample: Counterexample | None = None
+    queries: tuple[Query, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The verdict on one kernel, with every obligation, the solver's version and the seconds spent."""
+
+    kernel: str
+    span: Span
+    status: Status
+    obligations: tuple[Obligation, ...]
+    solver: str
+    seconds: float
+    reason: str = ""
+
+    @property
+    def axioms(self) -> tuple[str, ...]:
+        """Memory-model axioms that some proof used, sorted."""
+        return tuple(sorted({a for o in self.obligations for c in o.chains for a in c.axioms}))

@@ -1,0 +1,163 @@
+"""One solver session about some instances of a program: assertions, small models, minimisation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from exogpu.smt.context import Context
+from exogpu.smt.poly import Poly
+from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.solver import Sat, Solver, Unknown, Unsat, digest
+from exogpu.verify.concrete import Env, Occurrence, Unrolling, locate
+from exogpu.verify.index import to_poly
+from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
+from exogpu.verify.phases import Phases
+from exogpu.verify.program import TASK, TASKS, Event, LoopKind, Program
+from exogpu.verify.result import Query
+
+CAPS = (2, 4, 8, 16, 64)
+"""Trip counts tried for a model, smallest first: small models unroll fast and read well."""
+
+Answer = Sat | Unsat | Unknown
+Values = Mapping[str, int]
+
+
+class Session:
+    """Instances `x`, `y`, ... of events over one set of sizes, and what is known of them."""
+
+    def __init__(self, program: Program, name: str, events: Mapping[str, Event]) -> None:
+        self.program = program
+        self.name = name
+        self.ctx = Context()
+        self.model = Model(self.ctx, program)
+        self.phases = Phases(self.model)
+        self.instances = {tag: self.model.fresh(event, tag) for tag, event in events.items()}
+        self.solver = Solver(self.ctx.api)
+        self._sent: set[int] = set()
+        self.add([self.model.assumptions, *(i.domain for i in self.instances.values())])
+
+    # -- assertions ----------------------------------------------------------------------------------------------
+
+    def add(self, formulas: Sequence[Formula]) -> None:
+        """Asserts formulas, and the definitions and product lemmas that they brought."""
+        pending = list(formulas)
+        while True:
+            # building lemmas can define further products, so repeat until nothing is new
+            pending += [*self.ctx.product_lemmas(), *self.ctx.definitions]
+            fresh = {f.node_id(): f for f in pending if f.node_id() not in self._sent}
+            if not fresh:
+                return
+            self._sent |= fresh.keys()
+            self.solver.add(list(fresh.values()))
+            pending = []
+
+    def assume(self, name: str, formula: Formula) -> None:
+        """Asserts a formula that an unsat core may name."""
+        self.add([])
+        self.solver.assume(name, formula)
+
+    def refine(self, values: Values) -> bool:
+        """Adds exact product facts for a model that only the product abstraction allows; False if none is new."""
+        if not self.ctx.exact_products(dict(values)):
+            return False
+        self.add([])
+        return True
+
+    # -- models --------------------------------------------------------------------------------------------------
+
+    def check(self) -> Answer:
+        """Decides; a model has the smallest trip counts of a coarse scale."""
+        self.add([])
+        answer = self.solver.check()
+        if not isinstance(answer, Sat):
+            return answer
+        trips = self._trips()
+        for cap in CAPS:
+            small = self.solver.check([self.ctx.le(t, cap) for t in trips])
+            if isinstance(small, Sat):
+                return small
+        return answer
+
+    def minimise(self, values: Values) -> Values:
+        """A model that is minimal in tasks, then trip counts, sizes, and instance variables, in this order."""
+        pinned: list[Formula] = []
+        best = values
+        for quantity in (*self._trips(), *self._sizes(), *self._variables()):
+            best = self._lower(quantity, pinned, best)
+            pinned.append(self.ctx.le(quantity, quantity.value(Valuation(best))))
+        return best
+
+    def _lower(self, quantity: Poly, pinned: list[Formula], best: Values) -> Values:
+        high = quantity.value(Valuation(best))
+        low = 0
+        while low < high:
+            middle = (low + high) // 2
+            trial = self.solver.check([*pinned, self.ctx.le(quantity, middle)])
+            if isinstance(trial, Sat):
+                best = trial.model
+                high = quantity.value(Valuation(best))
+            else:
+                low = middle + 1
+        return best
+
+    def _trips(self) -> list[Poly]:
+        out = [self.model.sizes[TASKS]]
+        seen: set[str] = set()
+        for event in self.program.events:
+            for loop in event.loops:
+                if loop.kind is not LoopKind.SEQ or loop.var in seen:
+                    continue
+                seen.add(loop.var)
+                try:
+                    out.append(
+                        to_poly(self.ctx, loop.hi, self.model.sizes) - to_poly(self.ctx, loop.lo, self.model.sizes)
+                    )
+                except KeyError:
+                    continue  # bounds over other loop variables: not one quantity to keep small
+        return [t for t in out if t.constant is None]
+
+    def _sizes(self) -> list[Poly]:
+        return [self.model.sizes[s] for s in self.program.sizes]
+
+    def _variables(self) -> list[Poly]:
+        out: list[Poly] = []
+        for instance in self.instances.values():
+            names = [loop.var for loop in instance.event.loops]
+            names += [t.name for t in self.program.tasks]
+            names += [LANE, WARP_OF_UNIT]
+            out += [instance.env[n] for n in names if n in instance.env]
+        return out
+
+    # -- concrete side -------------------------------------------------------------------------------------------
+
+    def concrete(self, tag: str, values: Values) -> Occurrence:
+        """The instance `tag` in a model."""
+        return locate(self.instances[tag].event, self._env(self.instances[tag], values))
+
+    def sizes(self, values: Values) -> Env:
+        """Size arguments and the CTA's task count in a model."""
+        return {name: p.value(Valuation(values)) for name, p in self.model.sizes.items()}
+
+    def unroll(self, values: Values) -> Unrolling:
+        """The program at a model's sizes."""
+        tasks: dict[int, Env] = {}
+        for instance in self.instances.values():
+            env = self._env(instance, values)
+            if TASK in env:
+                tasks[env[TASK]] = {t.name: env[t.name] for t in self.program.tasks}
+        return Unrolling(self.program, self.sizes(values), tasks)
+
+    def _env(self, instance: Instance, values: Values) -> dict[str, int]:
+        return {name: p.value(Valuation(values)) for name, p in instance.env.items()}
+
+    def record(self, answer: str) -> Query:
+        """The query as it stands, for the certificate."""
+        text = self.solver.smtlib()
+        return Query(self.name, digest(text), answer, self.solver.rlimit, text)
+
+
+class Valuation(dict[str, int]):
+    """A model; a symbol that the solver left out may have any value, so 0."""
+
+    def __missing__(self, name: str) -> int:
+        return 0

@@ -73,7 +73,7 @@ class _Item:
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """A statement: the innermost block that counts its executions, and the thread loops between the two."""
+    """A statement: the innermost block that counts its executions, and the roles and thread loops around it."""
 
     path: Path
     block: Path
@@ -84,7 +84,7 @@ class _Site:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the walk is: the counting block, whether it runs once in the life of a CTA, thread loops since."""
+    """Where the walk is: the counting block, whether it runs once in the life of a CTA, roles and thread loops."""
 
     block: Path
     once: bool
@@ -98,21 +98,21 @@ def _sites(
         here = (*path, i)
         yield here, stmt, place
         match stmt:
-            case For(lo=lo, hi=hi, mode=Threads(unit) as mode, body=inner):
+            case For(lo=lo, hi=hi, mode=Threads(unit), body=inner):
                 threads = (*place.threads, (lo, hi, unit))
-                yield from _sites(inner, here, _Place(place.block, place.once, threads), persistent)
+                yield from _sites(inner, here, replace(place, threads=threads), persistent)
             case For(mode=Unroll(), body=inner):
                 yield from _sites(inner, here, place, persistent)
             case For(mode=Tasks(), body=inner) if not persistent:
-                yield from _sites(inner, here, _Place(here, place.once, ()), persistent)
+                yield from _sites(inner, here, replace(place, block=here), persistent)
             case For(body=inner):
-                yield from _sites(inner, here, _Place(here, False, ()), persistent)
+                yield from _sites(inner, here, replace(place, block=here, once=False), persistent)
             case Role(name, inner):
-                yield from _sites(inner, here, _Place(place.block, place.once, (*place.threads, name)), persistent)
+                yield from _sites(inner, here, replace(place, threads=(*place.threads, name)), persistent)
             case If(_, then, orelse):
                 for branch, inner in enumerate((then, orelse)):
                     inside = (*here, branch)
-                    yield from _sites(inner, inside, _Place(inside, False, ()), persistent)
+                    yield from _sites(inner, inside, replace(place, block=inside, once=False), persistent)
             case _:
                 pass
 

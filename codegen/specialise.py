@@ -29,9 +29,9 @@ def _select(block: Block, role: str | None) -> Block:
     out: list[Stmt] = []
     for stmt in block:
         match stmt:
-            case Role(name, body):
-                out += _select(body, role) if name == role else ()
-            case For(body=body):
+            case Role(name) if name != role:
+                pass
+            case For(body=body) | Role(body=body):
                 if inner := _select(body, role):
                     out.append(replace(stmt, body=inner))
             case If(_, then, orelse):
@@ -49,7 +49,7 @@ def _without_unused(block: Block, used: frozenset[str]) -> Block:
         match stmt:
             case Alloc(name):
                 out += (stmt,) if name in used else ()
-            case For(body=body):
+            case For(body=body) | Role(body=body):
                 if inner := _without_unused(body, used):
                     out.append(replace(stmt, body=inner))
             case If(_, then, orelse):
@@ -83,7 +83,8 @@ def loop_interval(lo: Index, hi: Index, facts: Facts) -> Interval:
 
 
 def specialise(block: Block, facts: Facts, env: Mapping[str, Index] | None = None) -> Block:
-    """`block` with constants folded, loops unrolled that must be unrolled in the text, and decided branches taken."""
+    """`block` with constants folded, decided branches taken, and loops that must be unrolled in the text replaced by one
+    loop for each iteration, in whose body the variable is a literal."""
     known = env or {}
     by = _rewriter(facts, known)
     out: list[Stmt] = []
@@ -93,7 +94,8 @@ def specialise(block: Block, facts: Facts, env: Mapping[str, Index] | None = Non
                 low, high = by.index(lo), by.index(hi)
                 if isinstance(mode, Unroll) and must_expand(body) and isinstance(low, Int) and isinstance(high, Int):
                     for v in range(low.value, high.value):
-                        out += specialise(body, facts, {**known, var: Int(v)})
+                        once = specialise(body, facts, {**known, var: Int(v)})
+                        out += [replace(stmt, lo=Int(v), hi=Int(v + 1), body=once)] if once else []
                     continue
                 inner = specialise(body, {**facts, var: loop_interval(low, high, facts)}, known)
                 if inner:

@@ -85,9 +85,7 @@ class Context:
             return q
         return self._define(
             ("ite", cond, p, q),
-            lambda m: self.api.conj(
-                (self.api.implies(cond, self.eq(m, p)), self.api.disj((cond, self.eq(m, q))))
-            ),
+            lambda m: self.api.conj((self.api.implies(cond, self.eq(m, p)), self.api.disj((cond, self.eq(m, q))))),
         )
 
     # -- formulas ------------------------------------------------------------------------------------------------
@@ -118,9 +116,7 @@ class Context:
 
     def term(self, p: Poly) -> Formula:
         """The polynomial as a linear term over symbols and product symbols."""
-        return self.api.linear(
-            tuple((c, self._monomial(m)) for m, c in p.terms if m), dict(p.terms).get((), 0)
-        )
+        return self.api.linear(tuple((c, self._monomial(m)) for m, c in p.terms if m), dict(p.terms).get((), 0))
 
     def _monomial(self, monomial: Monomial) -> Formula:
         if len(monomial) == 1:

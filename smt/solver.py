@@ -118,4 +118,5 @@ def _rlimit(solver: object) -> int:
 
     assert isinstance(solver, z3.Solver)
     statistics = solver.statistics()
-    return int(statistics.get_key_value("rlimit count")) if "rlimit count" in statistics.keys() else 0
+    counters = statistics.keys()
+    return int(statistics.get_key_value("rlimit count")) if "rlimit count" in counters else 0

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from exogpu.ir.evaluate import evaluate
-from exogpu.ir.instr import Group, Mode, ProxyFence, Proxy
+from exogpu.ir.instr import Group, Mode, Proxy, ProxyFence
 from exogpu.smt.poly import Poly, lift
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.concrete import Occurrence
 from exogpu.verify.graph import Edge, Needs, PathNode
 from exogpu.verify.index import to_poly
-from exogpu.verify.instance import LANE, WARP, Instance, Model, Span
+from exogpu.verify.instance import LANE, WARP, WARP_OF_UNIT, Instance, Model, Span
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import (
     TASK,
@@ -160,12 +160,12 @@ def _thread_loop(loop: Loop, node: PathNode, near: tuple[str, Occurrence], far: 
 
 
 def _lane(node: PathNode, near: tuple[str, Occurrence], far: tuple[str, Occurrence]) -> str | int:
-    if node.item.event.exec is not Exec.EACH or node.item.event.size == 1:
+    if node.item.event.exec not in (Exec.EACH, Exec.WARPS) or node.item.event.size == 1:
         return 0
     for name, anchor in (near, far):
         if anchor.first == node.thread:
             return name
-    return node.thread - node.item.first
+    return node.thread - evaluate(node.item.event.first, node.item.env)
 
 
 # -- formulas ----------------------------------------------------------------------------------------------------------
@@ -184,6 +184,9 @@ class ChainFormula:
 
     def formula(self, chain: LiftedChain) -> Formula:
         """The chain's events exist and all its edges hold."""
+        if not self.needs.temporal and any(link.event.exec is Exec.WARPS for link in chain.links):
+            # a warp-collective operation joins its lanes in time but publishes nothing between them
+            return self.ctx.api.literal(False)
         try:
             nodes = [self._instance(link) for link in chain.links]
         except KeyError:
@@ -242,17 +245,16 @@ class ChainFormula:
         for var, where in link.where:
             env[var] = self._iteration(loops[var], where, env, anchors)
             if var == TASK and isinstance(where, Near) and where.delta == 0:
-                env.update(
-                    {t.name: anchors[where.anchor].env[t.name] for t in self.model.program.tasks}
-                )
+                env.update({t.name: anchors[where.anchor].env[t.name] for t in self.model.program.tasks})
+        first = to_poly(self.ctx, link.event.first, env)
+        lane = anchors[link.lane].threads.first - first if isinstance(link.lane, str) else lift(link.lane)
         if link.event.exec is Exec.EACH and link.event.size > 1:
-            first = to_poly(self.ctx, link.event.first, env)
-            env[LANE] = anchors[link.lane].threads.first - first if isinstance(link.lane, str) else lift(link.lane)
+            env[LANE] = lane
+        elif link.event.exec is Exec.WARPS:
+            env[WARP_OF_UNIT] = self.ctx.floordiv(lane, WARP)
         return self.model.at(link.event, env)
 
-    def _iteration(
-        self, loop: Loop, where: Where, env: Mapping[str, Poly], anchors: Mapping[str, Instance]
-    ) -> Poly:
+    def _iteration(self, loop: Loop, where: Where, env: Mapping[str, Poly], anchors: Mapping[str, Instance]) -> Poly:
         match where:
             case Near(anchor, delta):
                 return anchors[anchor].env[loop.var] + delta

@@ -15,7 +15,6 @@ from exogpu.ir.instr import Commit, Group
 from exogpu.verify.instance import LANE, WARP, WARP_OF_UNIT
 from exogpu.verify.program import (
     TASK,
-    TASKS,
     ArriveAction,
     AwaitAction,
     Event,
@@ -137,16 +136,21 @@ class Unrolling:
                     raise TooLarge(f"more than {LIMIT} events")
         self.items.sort(key=lambda o: o.key)
         self._traces: dict[int, list[int]] = {}
+        self._numbered: set[int] = set()
         self._numbers: dict[tuple[int, int], int] = {}
         self._keys: dict[int, list[Key]] = {}
         self._tasks = tasks
 
     def trace(self, thread: int) -> list[int]:
         """Indices into `items` of what a thread performs, in program order; numbers them on the first call."""
-        if thread not in self._traces:
-            mine = [n for n, o in enumerate(self.items) if o.first <= thread < o.first + o.width]
-            self._traces[thread] = mine
-            self._number(thread, mine)
+        if not self._traces:
+            self._traces = {t: [] for t in range(self.program.threads)}
+            for n, item in enumerate(self.items):
+                for t in item.threads:
+                    self._traces[t].append(n)
+        if thread not in self._numbered:
+            self._numbered.add(thread)
+            self._number(thread, self._traces[thread])
         return self._traces[thread]
 
     def _number(self, thread: int, trace: list[int]) -> None:

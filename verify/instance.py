@@ -60,9 +60,7 @@ class Model:
     def _task_count(self) -> Formula:
         """A CTA walks a task only if the grid of tasks is not empty."""
         ctx = self.ctx
-        empty = [
-            ctx.le(to_poly(ctx, t.hi, self.sizes), to_poly(ctx, t.lo, self.sizes)) for t in self.program.tasks
-        ]
+        empty = [ctx.le(to_poly(ctx, t.hi, self.sizes), to_poly(ctx, t.lo, self.sizes)) for t in self.program.tasks]
         return ctx.api.implies(ctx.api.disj(empty), ctx.eq(self.sizes[TASKS], 0))
 
     def fresh(self, event: Event, tag: str) -> Instance:
@@ -134,9 +132,7 @@ class Model:
         ctx = self.ctx
         if a.width == b.width == 1:
             return ctx.eq(a.first, b.first)
-        return ctx.api.conj(
-            (ctx.le(a.first, b.first + (b.width - 1)), ctx.le(b.first, a.first + (a.width - 1)))
-        )
+        return ctx.api.conj((ctx.le(a.first, b.first + (b.width - 1)), ctx.le(b.first, a.first + (a.width - 1))))
 
     def same_task(self, a: Instance, b: Instance) -> Formula:
         """Equal task coordinates if and only if equal ordinals, for two instances of one CTA."""

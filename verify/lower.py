@@ -43,6 +43,7 @@ from exogpu.verify.program import (
     TASKS,
     Access,
     Action,
+    Aligned,
     ArriveAction,
     AwaitAction,
     Barrier,
@@ -149,9 +150,7 @@ class _Lowering:
     def alloc(self, stmt: Alloc, place: _Place) -> None:
         shape = tuple(Int(n) for n in stmt.shape)
         self.info[stmt.name] = BufferInfo(stmt.dtype, stmt.memory, shape)
-        self.buffers[stmt.name] = Buffer(
-            stmt.name, stmt.memory, shape, stmt.dtype.bytes, len(self.events), stmt.span
-        )
+        self.buffers[stmt.name] = Buffer(stmt.name, stmt.memory, shape, stmt.dtype.bytes, len(self.events), stmt.span)
         self.emit(stmt, place, f"allocate {stmt.name}", Exec.EACH)
 
     def assign(self, stmt: Assign, place: _Place) -> None:
@@ -186,10 +185,7 @@ class _Lowering:
                 if not isinstance(ref, BarrierRef):
                     raise TypeError(f"{instr.name}: {barrier} is not a barrier")
                 completion = TxOn(ref.name, self.bytes(window))
-        if completion is not None and instr.aligned:
-            mode = Exec.WARPS
-        else:
-            mode = Exec.EACH
+        mode = Exec.WARPS if completion is not None and instr.aligned else Exec.EACH
         self.emit(
             call,
             place,
@@ -201,7 +197,18 @@ class _Lowering:
             aligned=instr.aligned,
             pipeline=_pipeline(call),
             indices=tuple(i for a in accesses for i, _ in a.dims),
+            alignments=self.alignments(call),
         )
+
+    def alignments(self, call: InstrCall) -> tuple[Aligned, ...]:
+        out: list[Aligned] = []
+        for need in call.instr.alignments(call, self.info):
+            window = call.window(need.operand)
+            dim = need.dim % len(window.dims)
+            place = window.dims[dim]
+            index = place.lo if isinstance(place, Range) else place.index
+            out.append(Aligned(window.buffer, dim, index, need.multiple))
+        return tuple(out)
 
     def footprint(self, call: InstrCall, f: Footprint) -> Access:
         window = call.window(f.operand)
@@ -234,6 +241,7 @@ class _Lowering:
         aligned: bool = False,
         pipeline: str | None = None,
         indices: tuple[Index, ...] = (),
+        alignments: tuple[Aligned, ...] = (),
     ) -> None:
         """Appends the event of a statement at its place."""
         self.events.append(
@@ -253,6 +261,7 @@ class _Lowering:
                 aligned=aligned,
                 pipeline=pipeline,
                 indices=indices,
+                alignments=alignments,
             )
         )
 
@@ -269,11 +278,17 @@ def _effect(call: InstrCall) -> Action | None:
 
 
 def _pipeline(call: InstrCall) -> str | None:
-    """Instructions of one shape on one accumulator: wgmma's exemption is by shape and type."""
+    """Instructions of one shape on one accumulator tile: wgmma's exemption from fences and waits between them.
+
+    The tile must be at literal offsets, so that two overlapping tiles with one key are equal.
+    """
     if not call.instr.same_shape:
         return None
-    shapes = "x".join(str(arg.shape) for _, arg in call.operands if isinstance(arg, Window))
-    return f"{call.instr.name}{shapes}"
+    windows = [arg for _, arg in call.operands if isinstance(arg, Window)]
+    ranges = [d for d in windows[0].dims if isinstance(d, Range)]
+    if not all(isinstance(d.lo, Int) for d in ranges):
+        return None
+    return f"{call.instr.name}{[w.shape for w in windows]}{[const(d.lo) for d in ranges]}"
 
 
 def lower(proc: Proc) -> Program:

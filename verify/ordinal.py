@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from exogpu.ir.index import Cond
 from exogpu.ir.walk import index_names
-from exogpu.smt.poly import ONE, ZERO, Poly, lift
+from exogpu.smt.poly import ONE, ZERO, Poly
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.bounds_of import Interval, NotAnInterval, narrow
 from exogpu.verify.index import Env, to_formula, to_poly
@@ -49,7 +49,10 @@ class _Count:
         self.statement = statement
         self.by_loop: dict[str, list[Cond]] = {}
         constant: list[Formula] = []
+        threads = {loop.var for loop in statement.loops if loop.kind is LoopKind.THREADS}
         for guard in statement.guards:
+            if index_names(guard) & threads:
+                continue  # it chooses the executing threads: `phases.executors` has read it
             owner = self._owner(guard)
             if owner is None:
                 constant.append(to_formula(self.ctx, guard, model.sizes))
@@ -120,11 +123,3 @@ class _Count:
 def _plain(count: _Count, loop: Loop) -> tuple[Poly, Poly]:
     env: Env = count.model.sizes
     return to_poly(count.ctx, loop.lo, env), to_poly(count.ctx, loop.hi, env)
-
-
-def executions_equal(units: frozenset[int], others: frozenset[int]) -> bool:
-    """Two sets of executing units are the same or disjoint, so that each unit's own count is well defined."""
-    return units == others or not units & others
-
-
-__all__ = ["NoClosedForm", "count_all", "count_before", "count_until", "executions_equal", "lift"]

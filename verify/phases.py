@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import product
 
-from exogpu.ir.evaluate import evaluate
-from exogpu.ir.index import Index
+from exogpu.ir.evaluate import evaluate, holds
+from exogpu.ir.index import Cond
 from exogpu.ir.instr import Commit
 from exogpu.ir.walk import index_names
 from exogpu.smt.poly import Poly
@@ -32,11 +32,28 @@ def executors(event: Event) -> frozenset[int]:
     names = {loop.var for loop in loops}
     if not index_names(event.first) <= names:
         raise NoClosedForm("its threads depend on a sequential loop")
+    guards = thread_guards(event)
     threads: set[int] = set()
     for values in product(*ranges):
-        first = evaluate(event.first, dict(zip((loop.var for loop in loops), values, strict=True)))
+        env = dict(zip((loop.var for loop in loops), values, strict=True))
+        if not all(holds(g, env) for g in guards):
+            continue
+        first = evaluate(event.first, env)
         threads.update(range(first, first + (1 if event.exec is Exec.FIRST else event.size)))
     return frozenset(threads)
+
+
+def thread_guards(event: Event) -> list[Cond]:
+    """The guards that choose threads; one that mixes thread loops with anything else has no closed form."""
+    names = {loop.var for loop in event.loops if loop.kind is LoopKind.THREADS}
+    out: list[Cond] = []
+    for guard in event.guards:
+        tested = index_names(guard)
+        if tested & names:
+            if not tested <= names:
+                raise NoClosedForm(f"a guard of {event.label} at line {event.span.line} mixes threads and sizes")
+            out.append(guard)
+    return out
 
 
 def executed_by(threads: frozenset[int], statements: Iterable[Event]) -> list[Event]:
@@ -61,17 +78,11 @@ class Phases:
 
     def arrives(self, barrier: str) -> list[Event]:
         """Arrive statements of a barrier."""
-        return [
-            e
-            for e in self.program.events
-            if isinstance(e.action, ArriveAction) and e.action.barrier == barrier
-        ]
+        return [e for e in self.program.events if isinstance(e.action, ArriveAction) and e.action.barrier == barrier]
 
     def awaits(self, barrier: str) -> list[Event]:
         """Await statements of a barrier."""
-        return [
-            e for e in self.program.events if isinstance(e.action, AwaitAction) and e.action.barrier == barrier
-        ]
+        return [e for e in self.program.events if isinstance(e.action, AwaitAction) and e.action.barrier == barrier]
 
     def _same_thread(self, kind: str, event: Event, statements: Iterable[Event]) -> list[Event]:
         key = (kind, event.id)
@@ -101,9 +112,7 @@ class Phases:
                 pass
             case _:
                 raise TypeError(f"{x.event.label} has no group")
-        commits = [
-            e for e in self.program.events if isinstance(e.action, Commit) and e.action.group is group
-        ]
+        commits = [e for e in self.program.events if isinstance(e.action, Commit) and e.action.group is group]
         return count_until(self.model, self._same_thread(f"commit {group}", x.event, commits), x)
 
     def slot(self, x: Instance, buffer: str) -> Poly:
@@ -112,8 +121,3 @@ class Phases:
         if alloc is None:
             raise TypeError(f"{buffer} is not allocated")
         return count_before(self.model, self.program.events[alloc], x) - 1
-
-
-def thread_bound(e: Index, names: frozenset[str]) -> bool:
-    """The expression depends on thread-loop variables only."""
-    return index_names(e) <= names

@@ -48,6 +48,16 @@ class Step:
     loop: Loop | None
 
 
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """`index`, the first index in dimension `dim` of an access to `buffer`, is a multiple of `multiple`."""
+
+    buffer: str
+    dim: int
+    index: Index
+    multiple: int
+
+
 class Exec(enum.Enum):
     """Which threads of its collective perform an event: each for itself, only the first, all together as one
     event (a barrier), or each warp as one (warp-collective asynchronous operations)."""
@@ -146,6 +156,7 @@ class Event:
     aligned: bool = False
     pipeline: str | None = None
     indices: tuple[Index, ...] = ()
+    alignments: tuple[Aligned, ...] = ()
 
     @property
     def loops(self) -> tuple[Loop, ...]:

@@ -9,12 +9,13 @@ from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.instr import Group, Mode, Proxy
 from exogpu.ir.types import Gmem, Smem, WgmmaD
 from exogpu.smt.pysmt_api import Formula
-from exogpu.verify.concrete import Occurrence, Unrolling
+from exogpu.verify.concrete import Env, Occurrence, Unrolling
 from exogpu.verify.graph import Needs
 from exogpu.verify.instance import LANE, WARP, WARP_OF_UNIT, Instance, Model
 from exogpu.verify.ordering import Goal
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import Access, Buffer, Event, ExitAction, InGroup, Program
+from exogpu.verify.single import Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,16 +134,19 @@ def _at_exit(buffer: Buffer, use: Use, exit_event: Event) -> Conflict:
 # -- the same questions on concrete instances ------------------------------------------------------------------------
 
 
-def _touch_in_common(
-    unrolling: Unrolling, buffer: Buffer, x: Occurrence, a: Access, y: Occurrence, b: Access
-) -> bool:
+def _touch_in_common(unrolling: Unrolling, buffer: Buffer, x: Occurrence, a: Access, y: Occurrence, b: Access) -> bool:
     if isinstance(buffer.memory, Smem) and buffer.alloc is not None:
         distance = unrolling.executions(buffer.alloc, y) - unrolling.executions(buffer.alloc, x)
         if distance % buffer.memory.ring:
             return False
+    return boxes_meet(buffer, unrolling.sizes, x, a, y, b)
+
+
+def boxes_meet(buffer: Buffer, sizes: Env, x: Occurrence, a: Access, y: Occurrence, b: Access) -> bool:
+    """Both accesses happen and share an element of the buffer."""
     if not all(holds(g, o.env) for o, access in ((x, a), (y, b)) for g in access.guards):
         return False
-    shape = [evaluate(e, unrolling.sizes) for e in buffer.shape]
+    shape = [evaluate(e, sizes) for e in buffer.shape]
     clip = a.clipped or b.clipped
     return all(
         common_range(p, q, extent if clip else None)
@@ -171,8 +175,8 @@ def concrete_box(x: Occurrence, access: Access) -> list[range]:
     return out
 
 
-def cross_task(program: Program) -> Iterator[tuple[Buffer, Use, Use]]:
-    """Pairs of accesses to global memory whose tasks may run on different CTAs, which nothing orders."""
+def cross_task(program: Program) -> Iterator[tuple[Buffer, Use, Use, Property]]:
+    """No two tasks touch one element of global memory: they may run on different CTAs, which nothing orders."""
     for buffer in program.buffers.values():
         if not isinstance(buffer.memory, Gmem):
             continue
@@ -180,14 +184,20 @@ def cross_task(program: Program) -> Iterator[tuple[Buffer, Use, Use]]:
         for n, first in enumerate(found):
             for second in found[n:]:
                 if _conflicting(first.access, second.access):
-                    yield buffer, first, second
+                    yield buffer, first, second, _different_tasks(program, buffer, first, second)
 
 
-def cross_task_condition(first: Use, second: Use) -> object:
-    """The condition of `cross_task`: different tasks, one element."""
-
-    def condition(model: Model, x: Instance, y: Instance) -> Formula:
+def _different_tasks(program: Program, buffer: Buffer, first: Use, second: Use) -> Property:
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        x, y = xs
         different = model.ctx.api.negate(model.same_coordinates(x, y))
         return model.ctx.api.conj((different, model.overlap(x, first.access, y, second.access)))
 
-    return condition
+    def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
+        x, y = xs
+        if all(x.env[t.name] == y.env[t.name] for t in program.tasks):
+            return False
+        return boxes_meet(buffer, sizes, x, first.access, y, second.access)
+
+    name = f"tasks/{buffer.name}/{first.event.id}-{second.event.id}"
+    return Property(name, (first.event, second.event), bad, check)

@@ -91,9 +91,12 @@ template <> DEVICE unsigned char narrow<unsigned char>(int x) { return static_ca
 DEVICE int floor_div(int x, int y) { return (x >= 0 ? x : x - y + 1) / y; }
 DEVICE int floor_mod(int x, int y) { return x - floor_div(x, y) * y; }
 
-template <typename T, int N> struct alignas(sizeof(T) * N) Vector { T item[N]; };
-
-// One access of BYTES bytes.
+// Consecutive elements in one access.
+template <typename T, int N> struct alignas(sizeof(T) * N) Vector { T items[N]; };
+template <typename T, typename... More> DEVICE void store_vector(T* to, T first, More... more) {
+    constexpr int count = 1 + sizeof...(More);
+    *reinterpret_cast<Vector<T, count>*>(to) = Vector<T, count>{{first, more...}};
+}
 template <int BYTES> struct Access;
 template <> struct Access<2> { using type = unsigned short; };
 template <> struct Access<4> { using type = unsigned; };

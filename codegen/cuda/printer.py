@@ -48,6 +48,10 @@ _LEVEL = {
     "||": 4,
 }
 _TERNARY, _UNARY, _PRIMARY = 3, 14, 15
+_BITWISE = frozenset(("<<", ">>", "&", "^", "|"))
+"""Operators whose precedence few readers know: their operands are parenthesised."""
+
+_GLOBAL_NAMES = re.compile(r"(?<=struct )\w+|(?<=#define )\w+|\w+(?=[<\w>]*\()")
 
 _KEYWORDS = frozenset(
     """alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl const
@@ -78,7 +82,7 @@ def _names(source: Source) -> dict[str, str]:
     """The C++ name of each user name: itself, with underscores appended until nothing else has that name."""
     parts = (source.functions, source.kernel)
     names = [n for n in _walk(parts) if isinstance(n, Name)]
-    taken = _KEYWORDS | frozenset(re.findall(r"[A-Za-z_]\w*", source.prelude))
+    taken = _KEYWORDS | frozenset(_GLOBAL_NAMES.findall(source.prelude))
     taken |= frozenset(n.text for n in names if not n.user) | frozenset(f.name for f in source.functions)
     taken |= frozenset((source.kernel.name,))
     chosen: dict[str, str] = {}
@@ -122,7 +126,7 @@ class _Printer:
             case Do(Apply(fn, args, template)):
                 return _wrapped(f"{pad}{fn}{_template(template)}(", [self.expr(a) for a in args], ");", depth)
             case Do(expr):
-                return [f"{pad}{self.expr(expr)};"]
+                return self.statement(f"{self.expr(expr)};", depth)
             case Remark(text):
                 return [f"{pad}// {text}"]
             case Scope(body):
@@ -135,9 +139,16 @@ class _Printer:
                 return self.inline(node, depth)
 
     def statement(self, text: str, depth: int) -> list[str]:
-        return [INDENT * depth + text]
+        """A statement, broken at spaces if it is too long."""
+        line, lines = INDENT * depth + text, []
+        while len(line) > WIDTH and (cut := line.rfind(" ", len(INDENT) * (depth + 2), WIDTH)) > 0:
+            lines.append(line[:cut])
+            line = INDENT * (depth + 1) + line[cut + 1 :]
+        return [*lines, line]
 
     def declaration(self, node: Declare, depth: int) -> list[str]:
+        if node.extent == 0:
+            return [f"{INDENT * depth}{node.type} {self.name(node.name)}[];"]
         text = f"alignas({node.align}) " if node.align else ""
         text += f"{node.type} {self.name(node.name)}"
         text += f"[{node.extent}]" if node.extent is not None else ""
@@ -146,7 +157,8 @@ class _Printer:
 
     def branch(self, node: Branch, depth: int) -> list[str]:
         pad = INDENT * depth
-        lines = [f"{pad}if ({self.expr(node.cond)}) {{", *self.block(node.then, depth + 1)]
+        head = self.statement(f"if ({self.expr(node.cond)}) {{", depth)
+        lines = [*head, *self.block(node.then, depth + 1)]
         match node.orelse:
             case ():
                 return [*lines, f"{pad}}}"]
@@ -197,7 +209,8 @@ class _Printer:
                 return _float(value, double), _PRIMARY if value >= 0 else _UNARY
             case Binary(op, left, right):
                 level = _LEVEL[op]
-                return f"{self.expr(left, level)} {op} {self.expr(right, level + 1)}", level
+                inner = _UNARY if op in _BITWISE else level
+                return f"{self.expr(left, inner)} {op} {self.expr(right, max(inner, level + 1))}", level
             case Unary(op, arg):
                 inner = self.expr(arg, _UNARY)
                 return f"{op}({inner})" if inner.startswith(op) else f"{op}{inner}", _UNARY

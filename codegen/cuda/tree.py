@@ -97,7 +97,7 @@ Expr = Name | IntLit | FloatLit | Binary | Unary | Ternary | Apply | Subscript |
 
 @dataclass(frozen=True, slots=True)
 class Declare:
-    """A local variable, or an array of `extent` elements aligned to `align` bytes."""
+    """A local variable, or an array of `extent` elements (0: of unknown length) aligned to `align` bytes."""
 
     type: str
     name: Name

@@ -35,8 +35,8 @@ class Indices:
                 return Apply(op, (self._expr(left), self._expr(right)))
             case Bin("//" | "%" as op, left, Int(divisor)):
                 return self._divide(op, left, divisor)
-            case Bin("*", left, Int(factor)) | Bin("*", Int(factor), left) if factor > 1 and factor & (factor - 1) == 0:
-                return Binary("*", self._expr(left), IntLit(factor))
+            case Bin("*", Int(factor), right):
+                return Binary("*", self._expr(right), IntLit(factor))
             case Bin(op, left, right):
                 return Binary(op, self._expr(left), self._expr(right))
 

@@ -58,6 +58,8 @@ def add(a: Expr, b: Expr) -> Expr:
             return plus(a, value)
         case IntLit(value), _:
             return plus(b, value)
+        case _, Binary("+", left, right):
+            return add(add(a, left), right)
         case _:
             return Binary("+", a, b)
 

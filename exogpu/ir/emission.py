@@ -4,7 +4,8 @@
 
 `asm` is inline PTX. Its text names operands as `$name`; each operand is typed, and the emitter turns it into a
 register, an immediate or a register list. Windows are named by the instruction's parameter. An offset inside a
-window is an index expression, in which `THREAD` is the thread's index inside the executing unit.
+window is an index expression over `THREAD`, the thread's index inside the executing unit, `WARP`, that of its warp,
+and `LANE`, its index inside the warp.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from exogpu.ir.index import Cond, Index, Var
 from exogpu.ir.types import Scalar
 
 THREAD = Var("$thread")
+WARP = Var("$warp")
+LANE = Var("$lane")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,14 @@ class SharedAddress:
     """32-bit shared-memory address of an element, swizzle applied; a multiple of `align` bytes."""
 
     at: Element
+    align: int
+
+
+@dataclass(frozen=True, slots=True)
+class TileAddress:
+    """32-bit shared-memory address of a window's first row as TMA takes it: the hardware swizzles, not the address."""
+
+    operand: str
     align: int
 
 
@@ -118,7 +129,15 @@ class Packed:
 
 
 AsmOperand = (
-    SharedAddress | TensorMap | Coordinate | BarrierAddress | MatrixDescriptor | Accumulator | Predicate | Packed
+    SharedAddress
+    | TileAddress
+    | TensorMap
+    | Coordinate
+    | BarrierAddress
+    | MatrixDescriptor
+    | Accumulator
+    | Predicate
+    | Packed
 )
 
 

@@ -132,11 +132,13 @@ Buffers = Mapping[str, BufferInfo]
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """The byte offset of the window's first element along the last dimension is a multiple of `bytes`. For a
-    global tensor its base address and row pitch must be, too, which the runtime checks."""
+    """The window's first index in dimension `dim` (negative: from the last) is a multiple of `multiple` elements.
+    In the last dimension of a global tensor, its base address and row pitch must be multiples of as many bytes,
+    too, which the runtime checks."""
 
     operand: str
-    bytes: int
+    dim: int
+    multiple: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ def _data(stmt: Stmt, place: Place, what: str) -> Iterator[Diagnostic]:
 
 
 def _wrong_size(stmt: Stmt, rule: str, who: Collective, unit: int) -> Diagnostic:
-    text = f"{rule}, and {count(who.size)} execute this one"
+    text = f"{rule}, not by {count(who.size)}"
     return Diagnostic("lang.collective", text, stmt.span, f"executed by {count(who.size)}", help=narrow(who, unit))
 
 
@@ -127,8 +127,9 @@ def _fence(stmt: Fence, who: Collective) -> Iterator[Diagnostic]:
         return
     unit = WARP if who.size % WARP == 0 else who.size
     if WARP % unit or not who.starts_at_multiple_of(unit):
-        text = f"a fence joins whole warps or an even part of one warp, and {count(who.size)} execute this one"
-        yield Diagnostic("lang.fence", text, stmt.span, help="use a collective of a multiple of 32 threads")
+        text = "a fence joins whole warps or an even part of one warp, and this collective is neither"
+        fix = "use a collective of a multiple of 32 threads that starts at a warp"
+        yield Diagnostic("lang.fence", text, stmt.span, f"executed by {count(who.size)}", help=fix)
 
 
 def _role(stmt: Role, place: Place) -> Iterator[Diagnostic]:
@@ -159,7 +160,7 @@ def _loop(stmt: For, place: Place) -> Iterator[Diagnostic]:
 
 
 def _too_wide(stmt: For, n: int, unit: int, who: Collective) -> Diagnostic:
-    text = f"{n} units of {count(unit)} do not fit the {count(who.size)} that execute this loop"
+    text = f"{n} units of {count(unit)} do not fit the enclosing collective of {count(who.size)}"
     fix = f"use at most `threads({who.size // unit})`" if who.size >= unit else "move the loop out of the narrower one"
     return Diagnostic("lang.threads", text, stmt.span, f"needs {count(n * unit)}", help=fix)
 
@@ -201,12 +202,12 @@ def _registers(stmt: Alloc, threads: int, who: Collective) -> Iterator[Diagnosti
             "lang.memory", text, stmt.span, help="`threads` counts the leading dimensions that number the threads"
         )
     elif threads == 0 and who.size != 1:
-        text = f"registers private to one thread are allocated by {count(who.size)}"
+        text = f"registers private to one thread are allocated in a collective of {count(who.size)}"
         shared = f"{stmt.dtype.value}[{who.size}, ...] @ RMEM(threads=1)"
         fix = f"allocate them inside the `threads` loop, or with thread dimensions, as in `{shared}`"
         yield Diagnostic("lang.memory", text, stmt.span, help=fix)
     elif prod(stmt.shape[:threads]) > who.size:
-        text = f"`{stmt.name}` belongs to {count(prod(stmt.shape[:threads]))}, and {count(who.size)} allocate it"
+        text = f"`{stmt.name}` belongs to {count(prod(stmt.shape[:threads]))}, and its collective has {who.size}"
         yield Diagnostic(
             "lang.memory", text, stmt.span, help="the product of the thread dimensions is at most the collective's size"
         )
@@ -224,5 +225,5 @@ def _accumulator(stmt: Alloc, who: Collective) -> Iterator[Diagnostic]:
             help="N is a multiple of 8 up to 256; make the first dimension 1 for one warpgroup",
         )
     elif shape[0] * WARPGROUP > who.size:
-        text = f"the accumulator belongs to {shape[0]} warpgroups, and {count(who.size)} allocate it"
+        text = f"`{stmt.name}` belongs to {count(shape[0] * WARPGROUP)}, and its collective has {who.size}"
         yield Diagnostic("lang.memory", text, stmt.span, help="the first dimension is the number of warpgroups")

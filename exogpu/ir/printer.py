@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from exogpu.ir.collective import WARP, WARPGROUP
-from exogpu.ir.index import Bool, BoolOp, Cmp, Int, Not
+from exogpu.ir.index import Bin, Int, Var
 from exogpu.ir.print_expr import cond_text, index_text, value_text
 from exogpu.ir.proc import Arg, Block, Proc, RoleDecl, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import (
@@ -52,6 +52,11 @@ def to_source(proc: Proc) -> str:
     signature = ["@proc", f"def {proc.name}(", *args, "):"] if args else ["@proc", f"def {proc.name}():"]
     lines = [*head, *_functions(proc), *signature, *(STEP + line for line in body)]
     return "\n".join(lines) + "\n"
+
+
+def signature(proc: Proc) -> str:
+    """The name and the arguments of `proc` on one line."""
+    return f"{proc.name}({', '.join(_argument(a) for a in proc.args)})"
 
 
 def _functions(proc: Proc) -> list[str]:
@@ -182,10 +187,8 @@ def _operand(operand: Operand, shapes: Shapes) -> str:
             return f"{buffer}[{', '.join(_dimension(d, e) for d, e in zip(dims, extents, strict=True))}]"
         case BarrierRef(name) | ScalarFn(name=name):
             return name
-        case IndexArg(Cmp() | BoolOp() | Not() | Bool() as cond):
-            return cond_text(cond)
-        case IndexArg(index):
-            return index_text(index)
+        case IndexArg(value):
+            return index_text(value) if isinstance(value, Var | Int | Bin) else cond_text(value)
 
 
 def _dimension(dim: Point | Range, extent: int | None) -> str:

@@ -28,6 +28,9 @@ from exogpu.source import Span
 
 MAX_THREADS = 1024
 
+_COLLECTIVES = {"lang.collective", "lang.fence", "lang.threads"}
+"""What a wrong block implies for statements."""
+
 
 @dataclass(frozen=True, slots=True)
 class Names:
@@ -52,19 +55,27 @@ def check(proc: Proc) -> tuple[Diagnostic, ...]:
         {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)},
         {a.name: BufferInfo(a.dtype, Gmem(), a.shape) for a in proc.args if isinstance(a, TensorArg)},
     )
-    problems = [*_duplicates(proc), *_functions(proc), *_block(proc.block), *_task_nest(proc)]
+    block, tasks = [*_block(proc.block)], [*_task_nest(proc)]
+    problems = [*_duplicates(proc), *_functions(proc), *block, *tasks]
     for arg in proc.args:
         if isinstance(arg, TensorArg):
             problems += (d for extent in arg.shape for d in _index(extent, names.variables, arg.span))
     for require in proc.requires:
         problems += _index(require.cond, names.variables, require.span)
-    problems += _statements(proc.body, Place(proc.block, whole(proc.block)), names)
+    implied = {"lang.outside_tasks"} if any(d.code == "lang.no_tasks" for d in tasks) else set[str]()
+    implied |= _COLLECTIVES if block else set()
+    found = _statements(proc.body, Place(proc.block, whole(proc.block)), names, set())
+    problems += (d for d in found if d.code not in implied)
     return tuple(problems)
 
 
-def _statements(block: tuple[Stmt, ...], place: Place, names: Names) -> Iterator[Diagnostic]:
+def _statements(block: tuple[Stmt, ...], place: Place, names: Names, said: set[str | None]) -> Iterator[Diagnostic]:
+    """Problems of a block; of statements with the same wrong collective only the first (`said` are the fixes)."""
     for stmt in block:
-        yield from misplaced(stmt, place)
+        for problem in misplaced(stmt, place):
+            if problem.code != "lang.collective" or problem.help not in said:
+                yield problem
+            said.add(problem.help)
         unknown = [*_uses(stmt, names)]
         yield from unknown
         if not unknown:
@@ -73,8 +84,10 @@ def _statements(block: tuple[Stmt, ...], place: Place, names: Names) -> Iterator
             info = BufferInfo(stmt.dtype, stmt.memory, tuple(Int(s) for s in stmt.shape))
             names = replace(names, buffers=names.buffers | {stmt.name: info})
         variables = names.variables | {stmt.var} if isinstance(stmt, For) else names.variables
+        nested = place.enter(stmt)
         for inner in children(stmt):
-            yield from _statements(inner, place.enter(stmt), replace(names, variables=variables))
+            same = said if nested.who == place.who else set()
+            yield from _statements(inner, nested, replace(names, variables=variables), same)
 
 
 def _typing(stmt: Stmt, names: Names) -> Iterator[Diagnostic]:
@@ -166,7 +179,8 @@ def _block(block: Block) -> Iterator[Diagnostic]:
         first = role.first + role.threads
         if role.regs is not None and (role.regs % 8 or not 24 <= role.regs <= 256):
             text = f"`regs` is a multiple of 8 in 24..256, not {role.regs}"
-            yield Diagnostic("lang.role", text, role.span, help="round it")
+            nearest = min(max(role.regs // 8 * 8, 24), 256)
+            yield Diagnostic("lang.role", text, role.span, help=f"use {nearest}")
         if role.regs is not None and (role.first % WARPGROUP or role.threads % WARPGROUP):
             text = f"role `{role.name}` sets registers but is not made of whole, aligned warpgroups"
             fix = "use `warpgroups(n, regs=...)`, and put roles of single warps last"
@@ -177,16 +191,12 @@ def _block(block: Block) -> Iterator[Diagnostic]:
         yield Diagnostic("lang.role", f"the roles have {count(first)}, the block {block.threads}", block.span)
 
 
-def _is_tasks(stmt: Stmt) -> bool:
-    return isinstance(stmt, For) and isinstance(stmt.mode, Tasks)
-
-
 def _task_nest(proc: Proc) -> Iterator[Diagnostic]:
     """The task loops of the body form one perfect nest over sizes."""
     outer = [s for s in proc.body if isinstance(s, For) and isinstance(s.mode, Tasks)]
     if not outer:
         text = "the procedure has no task loop"
-        yield Diagnostic("lang.tasks", text, proc.span, help="put the work into `for v in tasks(lo, hi):`")
+        yield Diagnostic("lang.no_tasks", text, proc.span, help="put the work into `for v in tasks(lo, hi):`")
     for extra in outer[1:]:
         text = "a procedure has one nest of task loops, and this is a second one"
         yield Diagnostic("lang.tasks", text, extra.span, help="write a second procedure")

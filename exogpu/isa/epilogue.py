@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
-from exogpu.ir.index import Index
+from exogpu.ir.emission import (
+    LANE,
+    WARP,
+    Applied,
+    Asm,
+    Element,
+    Emission,
+    Fragment,
+    Guard,
+    Packed,
+    RegisterValue,
+    SharedAddress,
+    Store,
+)
+from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.instr import Buffers, Footprint, Instr, Mode, Param, Proxy
-from exogpu.ir.stmt import If, InstrCall, Stmt
+from exogpu.ir.multiple import known_multiple
+from exogpu.ir.stmt import If, InstrCall, Range, Stmt
 from exogpu.ir.types import Gmem, Scalar, Smem, WgmmaD
 from exogpu.ir.value import Read, ScalarFn
 from exogpu.isa.build import apply_fn, assign, element, in_bounds, nest
@@ -37,6 +52,51 @@ def _meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
     return nest(dst.shape, body)
 
 
+def _value(register: int) -> RegisterValue:
+    return Applied("fn", Fragment("src", register))
+
+
+def _matrix_stores(dtype: Scalar, columns: int) -> tuple[Emission, ...]:
+    """stmatrix.x4 of 16 columns each: matrices are rows 0-7 and 8-15 of columns 0-7, then of columns 8-15; lane l
+    gives the address of row l % 16 and column 8 * (l // 16)."""
+    text = "stmatrix.sync.aligned.m8n8.x4.shared.b16 [$row], {$r0, $r1, $r2, $r3};"
+    row = Bin("+", Bin("*", Int(16), WARP), Bin("%", LANE, Int(16)))
+    out: list[Emission] = []
+    for first in range(0, columns, 16):
+        column = Bin("+", Int(first), Bin("*", Int(8), Bin("//", LANE, Int(16))))
+        packed = [Packed(dtype, _value(first // 2 + 2 * i), _value(first // 2 + 2 * i + 1)) for i in range(4)]
+        operands = tuple((f"r{i}", pair) for i, pair in enumerate(packed))
+        address = ("row", SharedAddress(Element("dst", (row, column)), 16))
+        out.append(Asm("stmatrix_x4", text, (address, *operands)))
+    return tuple(out)
+
+
+def _fragment_stores(columns: int, width: int, guarded: bool) -> tuple[Emission, ...]:
+    """Each thread stores its own pairs: row l / 4 and that plus 8, columns 2 * (l % 4) of each 8."""
+    out: list[Emission] = []
+    for register in range(0, columns // 2, width):
+        block, half, odd = register // 4, register // 2 % 2, register % 2
+        row = Bin("+", Bin("*", Int(16), WARP), Bin("+", Bin("//", LANE, Int(4)), Int(8 * half)))
+        column = Bin("+", Bin("*", Int(2), Bin("%", LANE, Int(4))), Int(8 * block + odd))
+        at = Element("dst", (row, column))
+        store = Store(at, tuple(_value(register + i) for i in range(width)))
+        out.append(Guard(at, (store,)) if guarded else store)
+    return tuple(out)
+
+
+def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+    dst = call.window("dst")
+    info, columns = buffers[dst.buffer], dst.shape[-1]
+    if isinstance(info.memory, Gmem):
+        return _fragment_stores(columns, 1, guarded=True)
+    last = dst.dims[-1]
+    row = getattr(info.shape[-1], "value", 1)
+    aligned = known_multiple(Bin("+", last.lo, Int(row))) if isinstance(last, Range) else 1
+    if info.dtype.bits == 16 and columns % 16 == 0 and aligned % 8 == 0:
+        return _matrix_stores(info.dtype, columns)
+    return _fragment_stores(columns, 2 if aligned % 2 == 0 else 1, guarded=False)
+
+
 acc_store = Instr(
     name="acc_store",
     params=(
@@ -53,5 +113,6 @@ acc_store = Instr(
     zero_fill=("dst",),
     contract=_contract,
     meaning=_meaning,
+    emission=_emission,
     source="PTX ISA, stmatrix and st; wgmma D fragment layout",
 )

@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
-from exogpu.ir.instr import Commit, Group, Instr, Param, ProxyFence, WaitGroup, WgmmaFence
+from exogpu.ir.emission import Asm, Emission, Pin
+from exogpu.ir.index import Int
+from exogpu.ir.instr import Buffers, Commit, Group, Instr, Param, ProxyFence, WaitGroup, WgmmaFence
+from exogpu.ir.stmt import IndexArg, InstrCall
 
 WARPGROUP = 128
+
+
+def _pending(call: InstrCall) -> int:
+    arg = call.operand("pending")
+    if isinstance(arg, IndexArg) and isinstance(arg.value, Int):
+        return arg.value.value
+    raise ValueError(f"{call.instr.name} takes a literal count")
+
+
+def _bulk_wait(suffix: str, call: InstrCall) -> tuple[Emission, ...]:
+    n = _pending(call)
+    return (Asm(f"{call.instr.name}_{n}", f"cp.async.bulk.wait_group{suffix} {n};"),)
+
+
+def _wgmma_wait(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+    n = _pending(call)
+    return (Asm(f"wgmma_wait_{n}", f"wgmma.wait_group.sync.aligned {n};"), Pin())
+
 
 wgmma_fence = Instr(
     name="wgmma_fence",
@@ -12,6 +33,7 @@ wgmma_fence = Instr(
     unit=WARPGROUP,
     effect=WgmmaFence(),
     aligned=True,
+    emission=lambda call, buffers: (Pin(), Asm("wgmma_fence", "wgmma.fence.sync.aligned;")),
     source="PTX ISA, wgmma.fence.sync.aligned",
 )
 
@@ -21,6 +43,7 @@ wgmma_commit = Instr(
     unit=WARPGROUP,
     effect=Commit(Group.WGMMA),
     aligned=True,
+    emission=lambda call, buffers: (Asm("wgmma_commit", "wgmma.commit_group.sync.aligned;"),),
     source="PTX ISA, wgmma.commit_group.sync.aligned",
 )
 
@@ -30,6 +53,7 @@ wgmma_wait = Instr(
     unit=WARPGROUP,
     effect=WaitGroup(Group.WGMMA, "pending"),
     aligned=True,
+    emission=_wgmma_wait,
     source="PTX ISA, wgmma.wait_group.sync.aligned",
 )
 
@@ -38,6 +62,7 @@ bulk_commit = Instr(
     params=(),
     unit=1,
     effect=Commit(Group.BULK),
+    emission=lambda call, buffers: (Asm("bulk_commit", "cp.async.bulk.commit_group;"),),
     source="PTX ISA, cp.async.bulk.commit_group",
 )
 
@@ -46,6 +71,7 @@ bulk_wait = Instr(
     params=(Param("pending", "int"),),
     unit=1,
     effect=WaitGroup(Group.BULK, "pending"),
+    emission=lambda call, buffers: _bulk_wait("", call),
     source="PTX ISA, cp.async.bulk.wait_group",
 )
 
@@ -54,6 +80,7 @@ bulk_wait_read = Instr(
     params=(Param("pending", "int"),),
     unit=1,
     effect=WaitGroup(Group.BULK, "pending", reads_only=True),
+    emission=lambda call, buffers: _bulk_wait(".read", call),
     source="PTX ISA, cp.async.bulk.wait_group.read",
 )
 
@@ -62,5 +89,6 @@ fence_proxy_async = Instr(
     params=(),
     unit=0,
     effect=ProxyFence(),
+    emission=lambda call, buffers: (Asm("fence_proxy_async", "fence.proxy.async.shared::cta;"),),
     source="PTX ISA, fence.proxy.async",
 )

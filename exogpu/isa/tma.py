@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from exogpu.ir.emission import Asm, BarrierAddress, Coordinate, Emission, TensorMap, TileAddress
 from exogpu.ir.instr import Buffers, CompleteTx, Footprint, Group, GroupMember, Instr, Mode, Param, Proxy
 from exogpu.ir.types import Gmem, Smem
 from exogpu.isa.build import assign, element, in_bounds, nest, zero_filled
@@ -10,6 +11,7 @@ from exogpu.ir.stmt import If, InstrCall, Stmt
 from exogpu.ir.value import Read
 
 MAX_BOX = 256
+ALIGNMENT = 128
 
 
 def _tile_rules(call: InstrCall, buffers: Buffers, shared: str, tensor: str) -> tuple[str, ...]:
@@ -51,6 +53,31 @@ def _store_meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
     return nest(dst.shape, body)
 
 
+def _coordinates(call: InstrCall, tensor: str) -> tuple[tuple[str, Coordinate], ...]:
+    """One coordinate operand per dimension, innermost first."""
+    rank = len(call.window(tensor).dims)
+    return tuple((f"c{i}", Coordinate(tensor, rank - 1 - i)) for i in range(rank))
+
+
+def _load_emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+    at = _coordinates(call, "src")
+    names = ", ".join(f"${name}" for name, _ in at)
+    text = (
+        f"cp.async.bulk.tensor.{len(at)}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+        f"[$dst], [$map, {{{names}}}], [$barrier];"
+    )
+    operands = (("dst", TileAddress("dst", ALIGNMENT)), ("map", TensorMap("src", "dst")), *at)
+    return (Asm(f"tma_load_{len(at)}d", text, (*operands, ("barrier", BarrierAddress("barrier")))),)
+
+
+def _store_emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+    at = _coordinates(call, "dst")
+    names = ", ".join(f"${name}" for name, _ in at)
+    text = f"cp.async.bulk.tensor.{len(at)}d.global.shared::cta.tile.bulk_group [$map, {{{names}}}], [$src];"
+    operands = (("map", TensorMap("dst", "src")), *at, ("src", TileAddress("src", ALIGNMENT)))
+    return (Asm(f"tma_store_{len(at)}d", text, operands),)
+
+
 tma_load = Instr(
     name="tma_load",
     params=(
@@ -67,6 +94,7 @@ tma_load = Instr(
     zero_fill=("src",),
     contract=lambda call, buffers: _tile_rules(call, buffers, "dst", "src"),
     meaning=_load_meaning,
+    emission=_load_emission,
     source="PTX ISA, cp.async.bulk.tensor, .shared::cluster.global.tile",
 )
 
@@ -82,5 +110,6 @@ tma_store = Instr(
     zero_fill=("dst",),
     contract=lambda call, buffers: _tile_rules(call, buffers, "src", "dst"),
     meaning=_store_meaning,
+    emission=_store_emission,
     source="PTX ISA, cp.async.bulk.tensor, .global.shared::cta.tile.bulk_group",
 )

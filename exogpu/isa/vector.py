@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from exogpu.ir.emission import CopyVector, Element, Emission
 from exogpu.ir.instr import Alignment, Buffers, Footprint, Instr, Mode, Param, Proxy
 from exogpu.ir.stmt import InstrCall, Stmt
 from exogpu.ir.types import Gmem, Rmem, Smem
@@ -28,18 +29,30 @@ def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
     for name, window in (("dst", dst), ("src", src)):
         if window.dims and not hasattr(window.dims[-1], "extent"):
             problems.append(f"{name} must range over its last, contiguous dimension")
+        info = buffers[window.buffer]
+        row = getattr(info.shape[-1], "value", 0) * info.dtype.bytes
+        if isinstance(info.memory, Smem) and len(info.shape) > 1 and row % _bytes(call, buffers):
+            problems.append(f"rows of {name} are {row} bytes, not a multiple of {_bytes(call, buffers)}")
     return tuple(problems)
 
 
 def _alignments(call: InstrCall, buffers: Buffers) -> tuple[Alignment, ...]:
     width = _bytes(call, buffers)
     windows = ((name, call.window(name)) for name in ("dst", "src"))
-    return tuple(Alignment(n, width) for n, w in windows if not isinstance(buffers[w.buffer].memory, Rmem))
+    return tuple(
+        Alignment(n, -1, width // buffers[w.buffer].dtype.bytes)
+        for n, w in windows
+        if not isinstance(buffers[w.buffer].memory, Rmem)
+    )
 
 
 def _meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
     dst, src = call.window("dst"), call.window("src")
     return nest(dst.shape, lambda e: assign(dst, e, Read(src.buffer, element(src, e))))
+
+
+def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+    return (CopyVector(Element("dst"), Element("src"), _bytes(call, buffers)),)
 
 
 vec_copy = Instr(
@@ -56,5 +69,6 @@ vec_copy = Instr(
     alignments=_alignments,
     contract=_contract,
     meaning=_meaning,
+    emission=_emission,
     source="PTX ISA, ld/st .v2 .v4",
 )

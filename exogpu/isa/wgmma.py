@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from exogpu.ir.index import Cond, Index
-from exogpu.ir.instr import Buffers, Footprint, Group, GroupMember, Instr, Mode, Param, Proxy
+from exogpu.ir.emission import Accumulator, Asm, Emission, MatrixDescriptor, Predicate
+from exogpu.ir.index import Bool, Cond, Index
+from exogpu.ir.instr import Alignment, Buffers, Footprint, Group, GroupMember, Instr, Mode, Param, Proxy
 from exogpu.ir.stmt import Assign, If, IndexArg, InstrCall, Stmt
 from exogpu.ir.types import Scalar, Smem, WgmmaD
 from exogpu.ir.value import Arith, Cast, Num, Read
@@ -34,6 +35,12 @@ def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
     return tuple(problems)
 
 
+def _alignments(call: InstrCall, buffers: Buffers) -> tuple[Alignment, ...]:
+    """Operands start at a swizzle atom of 8 rows and at a whole instruction-K step inside the 128-byte row."""
+    k = call.window("a").shape[1]
+    return tuple(need for name in ("a", "b") for need in (Alignment(name, -2, 8), Alignment(name, -1, k)))
+
+
 def _cond(call: InstrCall) -> Cond | None:
     arg = call.operand("accumulate")
     if not isinstance(arg, IndexArg):
@@ -58,6 +65,28 @@ def _meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
     return (If(cond, (), clear), *accumulate)
 
 
+def _operand(name: str) -> MatrixDescriptor:
+    """K-major with 128-byte rows and swizzle: groups of 8 rows are 1024 bytes apart; the leading offset is unused."""
+    return MatrixDescriptor(name, leading=1, stride=64, layout=1, atom=8 * SWIZZLE)
+
+
+def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+    n, k = call.window("b").shape
+    kind = buffers[call.window("a").buffer].dtype.value
+    cond = _cond(call) or Bool(True)
+    text = (
+        f"wgmma.mma_async.sync.aligned.m{M}n{n}k{k}.f32.{kind}.{kind} "
+        "$d, $a, $b, $accumulate, 1, 1, 0, 0;"
+    )
+    operands = (
+        ("d", Accumulator("d", reads=cond != Bool(False))),
+        ("a", _operand("a")),
+        ("b", _operand("b")),
+        ("accumulate", Predicate(cond)),
+    )
+    return (Asm(f"wgmma_m{M}n{n}k{k}_{kind}", text, operands),)
+
+
 wgmma = Instr(
     name="wgmma",
     params=(
@@ -75,7 +104,9 @@ wgmma = Instr(
     completion=GroupMember(Group.WGMMA),
     aligned=True,
     contract=_contract,
+    alignments=_alignments,
     meaning=_meaning,
+    emission=_emission,
     same_shape=True,
     source="PTX ISA, wgmma.mma_async.sync.aligned.m64nNk16",
 )

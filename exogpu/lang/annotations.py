@@ -37,10 +37,10 @@ class TensorType:
     memory: Memory
 
 
-def tensor_type(ctx: Context, node: ast.expr) -> TensorType:
-    """The parts of `type[shape] @ memory`."""
+def tensor_type(ctx: Context, node: ast.expr, usual: str) -> TensorType:
+    """The parts of `type[shape] @ memory`; where the memory is missing, the fix names the `usual` one."""
     if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)):
-        help_text = f"write `{ast.unparse(node)} @ SMEM`, or GMEM, RMEM, WGMMA_D"
+        help_text = f"write `{ast.unparse(node)} @ {usual}`"
         raise reject("memory", "the memory is missing from this type", ctx.span(node), "where does it live?", help_text)
     if not isinstance(node.left, ast.Subscript):
         element = dtype(ctx, node.left)
@@ -54,7 +54,7 @@ def tensor_type(ctx: Context, node: ast.expr) -> TensorType:
 def memory(ctx: Context, node: ast.expr) -> Memory:
     """A memory: a name with or without options, or a captured one."""
     callee = node.func if isinstance(node, ast.Call) else node
-    written, constant = ast.unparse(callee), ctx.constant(callee)
+    written, constant = ast.unparse(callee), ctx.outer(callee)
     if isinstance(constant, Gmem | Smem | Rmem | WgmmaD) and callee is node:
         return constant
     kind = next((m for m in MEMORIES.values() if m is constant), None) or MEMORIES.get(written)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from exogpu import isa
+from exogpu.ir.index import Int
 from exogpu.ir.instr import Instr, Param
 from exogpu.ir.stmt import Arrive, Await, BarrierRef, Fence, IndexArg, InstrCall, Operand, Stmt
 from exogpu.ir.value import ScalarFn
@@ -14,23 +15,27 @@ from exogpu.lang.scope import BarrierName, Context
 from exogpu.lang.windows import window
 
 INSTRUCTIONS: dict[str, Instr] = {name: getattr(isa, name) for name in isa.__all__}
+MAX_TX = 2**20 - 1
+"""Largest transaction count of an mbarrier, in bytes (PTX ISA, mbarrier object)."""
 SYNC = ("Fence", "Arrive", "Await")
 
 
 def call_statement(ctx: Context, node: ast.Call) -> Stmt:
     """A call in statement position."""
-    constant = ctx.constant(node.func)
+    constant = ctx.outer(node.func)
     if isinstance(constant, Instr):
         return instruction(ctx, node, constant)
     name = ast.unparse(node.func)
-    word = getattr(constant, "name", name)
+    word = ctx.word(node.func)
     if word == "Fence":
         bind(ctx, node, "Fence", (), ())
         return Fence(ctx.span(node))
     if word == "Arrive":
         given = bind(ctx, node, "Arrive", ("barrier", "tx"), ("tx",))
         tx = given.get("tx")
-        return Arrive(barrier(ctx, given["barrier"]), None if tx is None else index(ctx, tx), ctx.span(node))
+        rule = f"in 0..{MAX_TX}"
+        bytes = None if tx is None else Int(integer(ctx, tx, "`tx`", lambda v: 0 <= v <= MAX_TX, rule), ctx.span(tx))
+        return Arrive(barrier(ctx, given["barrier"]), bytes, ctx.span(node))
     if word == "Await":
         given = bind(ctx, node, "Await", ("barrier", "lag"), ("lag",))
         lag = given.get("lag")
@@ -51,7 +56,9 @@ def bind(
     given: dict[str, ast.expr] = dict(zip(params, node.args, strict=False))
     for extra in node.args[len(params) :]:
         count = len(params)
-        text = f"`{name}` takes at most {count} argument{'s' * (count != 1)}"
+        text = (
+            f"`{name}` takes at most {count} argument{'s' * (count != 1)}" if count else f"`{name}` takes no arguments"
+        )
         problems.append(reject("arity", text, ctx.span(extra), "too many", f"write `{signature}`"))
     for keyword in node.keywords:
         key = keyword.arg or "**"
@@ -109,7 +116,7 @@ def _operand(ctx: Context, node: ast.expr, param: Param, name: str) -> Operand:
         case "cond":
             return IndexArg(cond(ctx, node))
         case "fn":
-            fn = ctx.constant(node)
+            fn = ctx.outer(node)
             if isinstance(fn, ScalarFn):
                 return fn
             text = f"`{param.name}` of `{name}` must be a scalar function"

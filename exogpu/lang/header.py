@@ -22,24 +22,26 @@ MAX_COUNT = 2**20 - 1
 
 def arguments(ctx: Context, node: ast.arguments) -> tuple[Arg, ...]:
     """The declared arguments; tensors may use sizes that are declared after them."""
-    for extra in (*node.posonlyargs, *node.kwonlyargs, *(a for a in (node.vararg, node.kwarg) if a)):
+    special = [node.vararg, *node.kwonlyargs] if node.vararg is not None else node.kwonlyargs
+    for extra in (*node.posonlyargs[:1], *special[:1], *([] if node.kwarg is None else [node.kwarg])):
         text = "arguments are plain `name: type` pairs"
         ctx.found += reject("syntax", text, ctx.span(extra), help="remove `*`, `**` and `/`").diagnostics
-    for default in node.defaults:
+    for default in (*node.defaults, *(d for d in node.kw_defaults if d is not None)):
         text = "arguments have no default values"
         ctx.found += reject("syntax", text, ctx.span(default), help="remove the default").diagnostics
-    for a in node.args:
+    written = (*node.posonlyargs, *node.args, *node.kwonlyargs)
+    for a in written:
         with ctx.guard():
             _declare_size(ctx, a)
     parsed: list[Arg] = []
-    for a in node.args:
+    for a in written:
         with ctx.guard():
             parsed.append(_argument(ctx, a))
     return tuple(parsed)
 
 
 def _is_size(ctx: Context, node: ast.arg) -> bool:
-    return getattr(ctx.constant(node.annotation), "name", None) == "size" if node.annotation is not None else False
+    return node.annotation is not None and ctx.word(node.annotation) == "size"
 
 
 def _declare_size(ctx: Context, node: ast.arg) -> None:
@@ -51,21 +53,16 @@ def _declare_size(ctx: Context, node: ast.arg) -> None:
 
 def _argument(ctx: Context, node: ast.arg) -> Arg:
     name, span, written = node.arg, ctx.span(node), node.annotation
-    identifier(ctx, name, span) if _is_size(ctx, node) else None
     if written is None:
-        raise reject(
-            "type",
-            f"argument `{name}` has no type",
-            span,
-            help=f"write `{name}: size`, `{name}: f32` or `{name}: f32[N] @ GMEM`",
-        )
+        help_text = f"write `{name}: size`, `{name}: f32` or `{name}: f32[N] @ GMEM`"
+        raise reject("type", f"argument `{name}` has no type", span, help=help_text)
     if _is_size(ctx, node):
         return SizeArg(name, span)
     if isinstance(written, ast.Name | ast.Attribute):
         scalar_type = dtype(ctx, written)
         ctx.declare(name, DataScalar(name, scalar_type))
         return ScalarArg(name, scalar_type, span)
-    parts = tensor_type(ctx, written)
+    parts = tensor_type(ctx, written, "GMEM")
     if not isinstance(parts.memory, Gmem):
         text = f"argument `{name}` must be in global memory"
         raise reject("memory", text, ctx.span(written), help="write `@ GMEM`; allocate other memories in the body")
@@ -130,7 +127,7 @@ def _role(ctx: Context, keyword: ast.keyword) -> tuple[str, int, int | None]:
     node, name = keyword.value, keyword.arg
     if name is None:
         raise reject("syntax", "roles are written out, not unpacked", ctx.span(keyword), help="write `name=warps(n)`")
-    unit = units.get(getattr(ctx.constant(node.func), "name", "")) if isinstance(node, ast.Call) else None
+    unit = units.get(ctx.word(node.func)) if isinstance(node, ast.Call) else None
     if unit is None or not isinstance(node, ast.Call):
         written = ast.unparse(node.func if isinstance(node, ast.Call) else node)
         help_text = closest(written, units) or f"write `{name}=warps(n)` or `{name}=warpgroups(n)`"

@@ -13,7 +13,7 @@ from typing import Final
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, CmpOp, Cond, Index, IndexOp, Int, Not, Var
 from exogpu.ir.linear import fold, literal
 from exogpu.lang.errors import Rejected, reject
-from exogpu.lang.scope import BarrierName, Buffer, Context, DataScalar, Variable
+from exogpu.lang.scope import BarrierName, Buffer, Context, DataScalar, Variable, as_integer
 
 OPERATORS: Final[dict[type[ast.operator], IndexOp]] = {
     ast.Add: "+",
@@ -60,10 +60,10 @@ def index(ctx: Context, node: ast.expr) -> Index:
             raise reject(
                 "non_affine", "an index is an integer, and `/` is not integer division", ctx.span(node), help=help_text
             )
-        case ast.Call(func=ast.Name(id=name), args=args) if name in FUNCTIONS:
-            return _function(ctx, node, FUNCTIONS[name], args)
-        case ast.Call(func=ast.Name(id=name)):
-            text = f"`{name}` is not a function of index expressions"
+        case ast.Call(func=callee, args=args) if ctx.word(callee) in FUNCTIONS:
+            return _function(ctx, node, FUNCTIONS[ctx.word(callee)], args)
+        case ast.Call(func=callee):
+            text = f"`{ast.unparse(callee)}` is not a function of index expressions"
             raise reject("non_affine", text, ctx.span(node), help="an index has + - * // % min max ceildiv only")
         case ast.Subscript():
             raise _data(ctx, node)
@@ -97,8 +97,9 @@ def _named(ctx: Context, node: ast.Name) -> Index:
 
 
 def _captured_integer(ctx: Context, node: ast.expr, value: object) -> int:
-    if hasattr(value, "__index__") and not isinstance(value, bool):
-        return int(value.__index__())
+    number = as_integer(value)
+    if number is not None:
+        return number
     text = f"`{ast.unparse(node)}` is not an integer"
     raise reject("type_mismatch", text, ctx.span(node), help="only Python integers can be captured in an index")
 

@@ -11,6 +11,7 @@ from types import CodeType, ModuleType
 
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.proc import Proc
+from exogpu.lang.text import quiet
 from exogpu.source import Span
 
 
@@ -40,11 +41,15 @@ def _compile(file: str) -> CodeType:
         reason = (error.strerror or "cannot be read").lower()
         raise BadInput([Diagnostic("input.file", f"cannot read `{file}`: {reason}", Span(file, 1, 0, 1, 0))]) from None
     try:
-        code: CodeType = compile(source, file, "exec", flags=annotations.compiler_flag, dont_inherit=True)
+        with quiet():
+            code: CodeType = compile(source, file, "exec", flags=annotations.compiler_flag, dont_inherit=True)
         return code
     except SyntaxError as error:
         raise BadInput([_syntax(file, error)]) from None
-    except (ValueError, RecursionError, MemoryError):
+    except (RecursionError, MemoryError):
+        text = "an expression of this file is nested too deeply for Python"
+        raise BadInput([Diagnostic("lang.syntax", text, Span(file, 1, 0, 1, 0))]) from None
+    except ValueError:  # null bytes
         text = f"`{file}` is not a Python source file"
         raise BadInput([Diagnostic("input.file", text, Span(file, 1, 0, 1, 0))]) from None
 
@@ -53,7 +58,7 @@ def _syntax(file: str, error: SyntaxError) -> Diagnostic:
     line, col = error.lineno or 1, max((error.offset or 1) - 1, 0)
     end_line, end_col = error.end_lineno or line, max((error.end_offset or 0) - 1, col + 1)
     span = Span(file, line, col, end_line, end_col)
-    return Diagnostic("lang.syntax", f"Python cannot parse this: {error.msg}", span)
+    return Diagnostic("lang.syntax", f"this is not Python: {error.msg}", span)
 
 
 def _raised(file: str, error: BaseException) -> Diagnostic:

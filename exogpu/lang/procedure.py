@@ -17,12 +17,18 @@ from exogpu.ir.wellformed import check
 from exogpu.lang import header, statements
 from exogpu.lang.errors import Rejected, reject
 from exogpu.lang.scope import Context, DataScalar, captured_values, identifier
-from exogpu.lang.surface import Word
-from exogpu.lang.text import definition
+from exogpu.lang.surface import PYTHON_WORDS, WORDS
+from exogpu.lang.text import Text, definition
 from exogpu.lang.values import dtype, value
-from exogpu.source import NOWHERE, Span
+from exogpu.source import NOWHERE
 
 T = TypeVar("T")
+
+MAX_DEPTH = 150
+"""Largest depth of a syntax tree; a long sum has one level for each term."""
+
+IMPLIED = ("lang.scope", "lang.no_tasks")
+"""What a rejected statement, which is left out, can imply for the rest."""
 
 
 def proc(fn: Callable[..., object]) -> Proc:
@@ -51,21 +57,24 @@ def _read(fn: Callable[..., object], caller: Mapping[str, object], parse: Callab
                 "syntax", "only a function can be decorated", NOWHERE, help="write `def name(...):` below the decorator"
             )
         text, node = definition(fn)
+        _check_depth(text, node)
         ctx = Context(text, captured_values(fn, caller), found=found)
         result = parse(ctx, node)
     except Rejected as rejected:
         raise BadInput((*found, *rejected.diagnostics)) from None
-    except RecursionError:
-        raise BadInput([_too_deep(fn)]) from None
     if found:
         raise BadInput(sorted(dict.fromkeys(found), key=lambda d: (d.span.line, d.span.col)))
     return result
 
 
-def _too_deep(fn: Callable[..., object]) -> Diagnostic:
-    code = getattr(fn, "__code__", None)
-    span = NOWHERE if code is None else Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
-    return Diagnostic("lang.syntax", "an expression is nested too deeply", span, help="split it")
+def _check_depth(text: Text, function: ast.FunctionDef) -> None:
+    """Everything that reads the IR is recursive, so the depth of the text is bounded here."""
+    level: list[ast.AST] = [function]
+    for _ in range(MAX_DEPTH):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    deep = next((node for node in level if isinstance(node, ast.expr | ast.stmt)), None)
+    if deep is not None:
+        raise reject("syntax", "this is nested too deeply", text.span(deep), help="split the expression or the loops")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,30 +89,25 @@ class _Declaration:
 def _declaration(ctx: Context, node: ast.stmt) -> _Declaration | None:
     match node:
         case ast.Expr(value=ast.Call() as call):
-            word, target, words = ctx.constant(call.func), None, frozenset({"require", "block"})
+            word, target, words = ctx.word(call.func), None, frozenset({"require", "block"})
         case ast.Assign(targets=[ast.Name() as target], value=ast.Call() as call):
-            word, words = ctx.constant(call.func), frozenset({"mbarrier"})
+            word, words = ctx.word(call.func), frozenset({"mbarrier"})
         case _:
             return None
-    return _Declaration(word.name, call, target) if isinstance(word, Word) and word.name in words else None
+    return _Declaration(word, call, target) if word in words else None
 
 
 def _split(ctx: Context, function: ast.FunctionDef) -> tuple[list[_Declaration], list[ast.stmt]]:
-    """The declarations and the statements of a body; a declaration after a statement is noted."""
-    declarations: list[_Declaration] = []
-    rest: list[ast.stmt] = []
+    """The declarations and the statements of a body; the first declaration after a statement is noted."""
     start = 1 if ast.get_docstring(function, clean=False) is not None else 0
-    for node in function.body[start:]:
-        declared = _declaration(ctx, node)
-        if declared is None:
-            rest.append(node)
-            continue
-        declarations.append(declared)
-        if rest:
-            text = f"`{declared.word}` comes after the first statement"
-            found = reject("order", text, ctx.span(node), help="declare requires, the block and barriers first")
-            ctx.found += found.diagnostics
-    return declarations, rest
+    parts = [(node, _declaration(ctx, node)) for node in function.body[start:]]
+    body = [node for node, declared in parts if declared is None]
+    late = [(node, d.word) for node, d in parts if d is not None and body and node.lineno > body[0].lineno]
+    for node, word in late[:1]:
+        text = f"`{word}` comes after the first statement"
+        found = reject("order", text, ctx.span(node), help="declare requires, the block and barriers first")
+        ctx.found += found.diagnostics
+    return [declared for _, declared in parts if declared is not None], body
 
 
 def _procedure(ctx: Context, node: ast.FunctionDef) -> Proc:
@@ -127,7 +131,7 @@ def _procedure(ctx: Context, node: ast.FunctionDef) -> Proc:
         raise Rejected()
     result = Proc(name, args, tuple(requires), block, tuple(barriers), body, ctx.text.name(node))
     partial = bool(ctx.found)
-    ctx.found += (d for d in check(result) if not (partial and d.code == "lang.scope"))
+    ctx.found += (d for d in check(result) if not (partial and d.code in IMPLIED))
     return result
 
 
@@ -147,6 +151,9 @@ def _block(ctx: Context, node: ast.FunctionDef, calls: list[ast.Call]) -> Block 
 
 
 def _scalar_function(ctx: Context, node: ast.FunctionDef) -> ScalarFn:
+    if node.name in WORDS or node.name in PYTHON_WORDS:
+        text = f"`{node.name}` is a word of the language"
+        raise reject("name", text, ctx.text.name(node), help="choose another name")
     params: list[str] = []
     for a in node.args.args:
         params.append(identifier(ctx, a.arg, ctx.span(a)))

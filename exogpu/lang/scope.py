@@ -6,11 +6,14 @@ import ast
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import index
 from types import FunctionType
+from typing import SupportsIndex
 
 from exogpu.diagnostics import Diagnostic
-from exogpu.ir.instr import BufferInfo
+from exogpu.ir.instr import BufferInfo, Instr
 from exogpu.ir.types import Scalar
+from exogpu.ir.value import ScalarFn
 from exogpu.lang.errors import Rejected, closest, reject
 from exogpu.lang.surface import MEMORIES, PYTHON_WORDS, SCALARS, WORDS, Word
 from exogpu.lang.text import Positioned, Text
@@ -62,13 +65,14 @@ class Context:
     """What the parser knows while it reads one function.
 
     `captured` are the Python values that the text can see; `blocks` the declared names, innermost block last;
-    `taken` the names used so far in the IR; `found` the diagnostics.
+    `ended` those whose block is over; `taken` the names used so far in the IR; `found` the diagnostics.
     """
 
     text: Text
     captured: Mapping[str, object]
     blocks: list[dict[str, Entity]] = field(default_factory=lambda: [{}])
     taken: set[str] = field(default_factory=set)
+    ended: set[str] = field(default_factory=set)
     found: list[Diagnostic] = field(default_factory=list)
 
     def span(self, node: Positioned) -> Span:
@@ -80,7 +84,7 @@ class Context:
         """A block: names declared in it end with it."""
         self.blocks.append({})
         yield
-        self.blocks.pop()
+        self.ended.update(self.blocks.pop())
 
     @contextmanager
     def guard(self) -> Iterator[None]:
@@ -122,19 +126,50 @@ class Context:
 
     def unknown(self, name: str, span: Span) -> Rejected:
         """The rejection of a name that nothing declares."""
+        if name in self.ended:
+            help_text = "declare it in a block that encloses all its uses"
+            return reject("unknown_name", f"`{name}` has ended with its block", span, "not defined here", help_text)
         known = {n for b in self.blocks for n in b} | set(self.captured) | set(WORDS) | PYTHON_WORDS
         public = {n for n in known if not n.startswith("_")}
-        text = f"unknown name `{name}`"
-        return reject("unknown_name", text, span, label="not defined here", help=closest(name, public))
+        return reject("unknown_name", f"unknown name `{name}`", span, "not defined here", closest(name, public))
 
     def constant(self, node: ast.expr) -> object:
         """The captured Python value of a name or an attribute path (`config.stages`); None if it is none."""
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        shadowed = isinstance(root, ast.Name) and self.local(root.id) is not None
+        return None if shadowed else self.outer(node)
+
+    def outer(self, node: ast.expr) -> object:
+        """As `constant`, where a name declared in the function has no meaning: called functions, types, memories."""
         if isinstance(node, ast.Name):
-            value = None if self.local(node.id) is not None else self.captured.get(node.id)
-            return WORDS.get(node.id) if value is None else value
+            return self.captured.get(node.id, WORDS.get(node.id))
         if isinstance(node, ast.Attribute):
-            owner = self.constant(node.value)
-            return None if owner is None or isinstance(owner, Word) else getattr(owner, node.attr, None)
+            owner = self.outer(node.value)
+            return None if owner is None else getattr(owner, node.attr, None)
+        return None
+
+    def word(self, node: ast.expr) -> str:
+        """The word of the language that a called function or a type is; empty if it is none.
+
+        A Python function of the same name, as `math.exp` or the builtin `min`, stands for the word.
+        """
+        value = self.outer(node)
+        if isinstance(value, Word):
+            return value.name
+        if isinstance(value, Instr | ScalarFn | Scalar) or not isinstance(node, ast.Name):
+            return ""
+        return node.id if node.id in WORDS or node.id in PYTHON_WORDS else ""
+
+
+def as_integer(value: object) -> int | None:
+    """A captured value as an integer, or None if it is not one."""
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        return None
+    try:
+        return index(value)
+    except TypeError:  # a class has its instances' method, an array is an integer only if it has one element
         return None
 
 

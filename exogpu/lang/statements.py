@@ -21,6 +21,7 @@ from exogpu.lang.values import value
 from exogpu.lang.windows import buffer, element
 
 LOOPS = ("tasks", "seq", "unroll", "threads")
+UNITS: Final = {"warp": WARP, "warpgroup": WARPGROUP}
 
 UNSUPPORTED: Final[dict[type[ast.stmt], tuple[str, str]]] = {
     ast.While: ("`while` loops", "write `for v in seq(lo, hi)`: trip counts depend on sizes only"),
@@ -113,8 +114,7 @@ def _loop_header(ctx: Context, node: ast.For) -> tuple[Index, Index, Mode]:
             "syntax", "`else` of a loop cannot be used in a procedure", ctx.span(node.orelse[0]), help="remove it"
         )
     call = node.iter
-    word = ctx.constant(call.func) if isinstance(call, ast.Call) else None
-    kind = word.name if isinstance(word, Word) else ""
+    kind = ctx.word(call.func) if isinstance(call, ast.Call) else ""
     if not isinstance(call, ast.Call) or kind not in LOOPS:
         written = ast.unparse(call.func if isinstance(call, ast.Call) else call)
         help_text = (
@@ -151,9 +151,9 @@ def _mode(ctx: Context, kind: str, unit: ast.expr | None) -> Mode:
         return modes[kind]
     if unit is None:
         return Threads(1)
-    word = ctx.constant(unit)
-    if isinstance(word, Word) and word.name in ("warp", "warpgroup"):
-        return Threads(WARP if word.name == "warp" else WARPGROUP)
+    word = ctx.outer(unit)
+    if isinstance(word, Word) and word.name in UNITS:
+        return Threads(UNITS[word.name])
     return Threads(integer(ctx, unit, "`unit`", lambda v: v >= 1, "at least 1 thread"))
 
 
@@ -182,9 +182,9 @@ def _with(ctx: Context, node: ast.With) -> Stmt:
 def _role_name(ctx: Context, node: ast.With) -> str:
     item = node.items[0]
     call = item.context_expr
-    word = ctx.constant(call.func) if isinstance(call, ast.Call) else None
+    word = ctx.word(call.func) if isinstance(call, ast.Call) else ""
     usage = "write `with role(name):` with a role of `block(...)`"
-    if len(node.items) != 1 or item.optional_vars is not None or getattr(word, "name", None) != "role":
+    if len(node.items) != 1 or item.optional_vars is not None or word != "role":
         raise reject("syntax", "`with` selects one role", ctx.span(call), help=usage)
     if isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords and isinstance(call.args[0], ast.Name):
         return call.args[0].id
@@ -209,7 +209,7 @@ def _alloc(ctx: Context, node: ast.AnnAssign) -> Stmt:
             ctx.span(node.value),
             help="assign to its elements afterwards",
         )
-    parts = tensor_type(ctx, node.annotation)
+    parts = tensor_type(ctx, node.annotation, "SMEM")
     if isinstance(parts.memory, Gmem):
         text = "global memory cannot be allocated in a procedure"
         raise reject("memory", text, ctx.span(node.annotation), help="make it an argument of the procedure")

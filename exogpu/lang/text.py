@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import linecache
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FunctionType
 
@@ -46,12 +49,22 @@ class Text:
         return len(self.lines[line - 1].encode()[:byte].decode())
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without Python's warnings on dubious syntax: the front end judges it, with better messages."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        yield
+
+
 def definition(fn: FunctionType) -> tuple[Text, ast.FunctionDef]:
     """The text and syntax tree of a function; rejects one whose source cannot be read."""
     file, first = fn.__code__.co_filename, fn.__code__.co_firstlineno
     linecache.checkcache(file)
     lines = tuple(linecache.getlines(file, fn.__globals__))
-    for node in ast.walk(ast.parse("".join(lines))):
+    with quiet():
+        tree = ast.parse("".join(lines))
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == fn.__name__ and _first_line(node) == first:
             return Text(file, lines), node
     nowhere = Span(file, first, 0, first, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import reduce
+from numbers import Real
 from typing import Final
 
 from exogpu.ir.evaluate import evaluate
@@ -15,7 +16,7 @@ from exogpu.lang.errors import Rejected, closest, reject
 from exogpu.lang.indices import FUNCTIONS as INDEX_FUNCTIONS
 from exogpu.lang.indices import OPERATORS as INDEX_OPERATORS
 from exogpu.lang.indices import cond, index
-from exogpu.lang.scope import BarrierName, Buffer, Context, DataScalar, Variable
+from exogpu.lang.scope import BarrierName, Buffer, Context, DataScalar, Variable, as_integer
 from exogpu.lang.surface import SCALARS, Word
 from exogpu.lang.windows import element
 
@@ -31,14 +32,13 @@ def is_index(ctx: Context, node: ast.expr) -> bool:
         case ast.Name(id=name) if ctx.local(name) is not None:
             return isinstance(ctx.local(name), Variable)
         case ast.Name() | ast.Attribute():
-            constant = ctx.constant(node)
-            return hasattr(constant, "__index__") and not isinstance(constant, bool)
+            return as_integer(ctx.constant(node)) is not None
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return is_index(ctx, operand)
         case ast.BinOp(left=left, op=op, right=right):
             return type(op) in INDEX_OPERATORS and is_index(ctx, left) and is_index(ctx, right)
-        case ast.Call(func=ast.Name(id=name), args=args):
-            return name in INDEX_FUNCTIONS and all(is_index(ctx, a) for a in args)
+        case ast.Call(func=callee, args=args):
+            return ctx.word(callee) in INDEX_FUNCTIONS and all(is_index(ctx, a) for a in args)
     return False
 
 
@@ -94,8 +94,8 @@ def _named(ctx: Context, node: ast.Name | ast.Attribute) -> Value:
     match entity:
         case DataScalar(name):
             return Read(name, (), ctx.span(node))
-        case float(number) if number == number:
-            return Num(number, ctx.span(node))
+        case Real() if not isinstance(entity, bool) and entity == entity:
+            return Num(float(entity), ctx.span(node))
         case Word("inf"):
             return Num(float("inf"), ctx.span(node))
         case Buffer(name, info):
@@ -116,13 +116,13 @@ def _named(ctx: Context, node: ast.Name | ast.Attribute) -> Value:
 
 
 def _call(ctx: Context, node: ast.Call) -> Value:
-    callee = ctx.constant(node.func)
+    callee = ctx.outer(node.func)
     if isinstance(callee, ScalarFn):
         return inline(callee, _arguments(ctx, node, callee.name, len(callee.params)))
     if isinstance(callee, Scalar):
         (arg,) = _arguments(ctx, node, callee.value, 1)
         return Cast(callee, arg, ctx.span(node))
-    name = callee.name if isinstance(callee, Word) else node.func.id if isinstance(node.func, ast.Name) else ""
+    name = ctx.word(node.func) or ast.unparse(node.func)
     if name in FOLDS and len(node.args) >= 2 and not node.keywords:
         return reduce(lambda a, b: Arith(FOLDS[name], a, b, ctx.span(node)), (value(ctx, a) for a in node.args))
     if name in FUNCTIONS:
@@ -167,10 +167,10 @@ def inline(fn: ScalarFn, args: tuple[Value, ...]) -> Value:
 
 def dtype(ctx: Context, node: ast.expr) -> Scalar:
     """A scalar type by name, or a captured one."""
-    constant = ctx.constant(node)
+    constant = ctx.outer(node)
     if isinstance(constant, Scalar):
         return constant
-    if isinstance(node, ast.Name) and node.id in SCALARS and constant is None:
+    if isinstance(node, ast.Name) and node.id in SCALARS:
         return SCALARS[node.id]
     text = f"`{ast.unparse(node)}` is not a scalar type"
     help_text = closest(ast.unparse(node), SCALARS) or f"the types are {', '.join(SCALARS)}"

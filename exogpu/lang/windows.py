@@ -7,7 +7,7 @@ import ast
 from exogpu.ir.index import Index, Int
 from exogpu.ir.linear import linear
 from exogpu.ir.stmt import Point, Range, Window
-from exogpu.lang.errors import closest, reject
+from exogpu.lang.errors import reject
 from exogpu.lang.indices import index
 from exogpu.lang.scope import Buffer, Context
 
@@ -16,11 +16,7 @@ def buffer(ctx: Context, node: ast.expr) -> Buffer:
     """The tensor or allocation that a name means."""
     if not isinstance(node, ast.Name):
         raise reject("syntax", "a buffer is named here", ctx.span(node), help="write `name[index, ...]`")
-    entity = ctx.lookup(node) if ctx.local(node.id) is not None or node.id in ctx.captured else None
-    if entity is None:
-        buffers = [n for b in ctx.blocks for n, e in b.items() if isinstance(e, Buffer)]
-        text = f"unknown buffer `{node.id}`"
-        raise reject("unknown_name", text, ctx.span(node), "not defined here", closest(node.id, buffers))
+    entity = ctx.lookup(node)
     if not isinstance(entity, Buffer):
         raise reject("type_mismatch", f"`{node.id}` is not a buffer", ctx.span(node), "has no elements")
     return entity

@@ -94,7 +94,7 @@ def test_shipped_kernel_by_module_and_by_name(
 ) -> None:
     monkeypatch.setattr(prove, "verify", lambda proc: _report(proc, Status.PROVED))
     assert main(["verify", target, "--format", "short"]) == 0
-    assert capsys.readouterr().out.endswith("gemm_f32.py:12:5: note: gemm_f32 PROVED\n")
+    assert capsys.readouterr().out.endswith("gemm_f32.py:15:5: note: gemm_f32 PROVED\n")
 
 
 def test_all_verifies_every_shipped_kernel(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,50 @@
+"""Removes local variables that nothing uses, so that lowering may declare whatever could be useful."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+
+from exogpu.codegen.cuda.tree import Branch, Declare, Loop, Name, Node, Scope
+
+
+def names_in(node: object) -> Iterator[Name]:
+    """Every name that occurs in a part of a tree."""
+    if isinstance(node, Name):
+        yield node
+    elif isinstance(node, tuple):
+        for item in node:
+            yield from names_in(item)
+    elif is_dataclass(node):
+        for field in fields(node):
+            yield from names_in(getattr(node, field.name))
+
+
+def prune(block: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The block without unused declarations and without blocks that become empty."""
+    kept: list[Node] = []
+    used: set[Name] = set()
+    for node in reversed(block):
+        match node:
+            case Declare(name=name) if name not in used:
+                continue
+            case Scope(body):
+                inner = prune(body)
+                if not inner:
+                    continue
+                if not any(isinstance(n, Declare) for n in inner):
+                    kept += reversed(inner)
+                    used |= set(names_in(inner))
+                    continue
+                node = Scope(inner)
+            case Branch(then=then, orelse=orelse):
+                node = replace(node, then=prune(then), orelse=prune(orelse))
+                if not node.then and not node.orelse:
+                    continue
+            case Loop(body=body):
+                node = replace(node, body=prune(body))
+            case _:
+                pass
+        kept.append(node)
+        used |= set(names_in(node))
+    return tuple(reversed(kept))

@@ -1,0 +1,121 @@
+"""Instructions: their emission in the vocabulary of `exogpu.ir.emission` as C++ statements.
+
+Each distinct inline PTX becomes a helper function, so that the kernel reads as calls.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from exogpu.codegen.counters import Use
+from exogpu.codegen.cuda.tree import (
+    Apply,
+    Branch,
+    Convert,
+    Do,
+    Expr,
+    Function,
+    Inline,
+    IntLit,
+    Name,
+    Node,
+    Parameter,
+    Set,
+    Subscript,
+    Unary,
+)
+from exogpu.codegen.fold import simplify_cond
+from exogpu.codegen.lower.operand import Bound, bind, element_index, elements_of, executing, register_value
+from exogpu.codegen.lower.place import place, pointer
+from exogpu.codegen.lower.state import State
+from exogpu.codegen.lower.value import narrowed
+from exogpu.ir.emission import Asm, CopyVector, Emission, Guard, Pin, Store
+from exogpu.ir.index import Bool, BoolOp, Cmp, Int
+from exogpu.ir.stmt import InstrCall
+
+_PLACEHOLDER = re.compile(r"\$([A-Za-z_]\w*)")
+
+
+def lower_instruction(state: State, call: InstrCall, use: Use | None) -> list[Node]:
+    """The statements of one instruction; `use` is the slot of its barrier, if it has one."""
+    here = executing(state)
+    return _block(here, call, call.instr.emission(call, dict(state.buffers)), use)
+
+
+def _block(state: State, call: InstrCall, emissions: Sequence[Emission], use: Use | None) -> list[Node]:
+    return [node for emission in emissions for node in _emission(state, call, emission, use)]
+
+
+def _emission(state: State, call: InstrCall, emission: Emission, use: Use | None) -> list[Node]:
+    match emission:
+        case Asm():
+            return [_asm(state, call, emission, use)]
+        case Pin():
+            return [Do(Apply("pin", (Name(name, user=True),))) for name in state.accumulators]
+        case CopyVector(to, source, size):
+            ends = (element_index(call, end) for end in (to, source))
+            pointers = tuple(pointer(state, buffer, index, call.span) for buffer, index in ends)
+            return [Do(Apply("copy_vector", pointers, (str(size),)))]
+        case Store():
+            return [_store(state, call, emission)]
+        case Guard(inside, body):
+            buffer, index = element_index(call, inside)
+            tests = [t for i, n in elements_of(state.buffers[buffer], index) for t in (Cmp(">=", i, Int(0)), Cmp("<", i, n))]
+            cond = simplify_cond(BoolOp("and", tuple(tests)), state.facts)
+            nodes = _block(state, call, body, use)
+            if isinstance(cond, Bool):
+                return nodes if cond.value else []
+            return [Branch(state.indices.cond(cond), tuple(nodes))]
+
+
+def _store(state: State, call: InstrCall, store: Store) -> Node:
+    buffer, index = element_index(call, store.to)
+    dtype = state.buffers[buffer].dtype
+    values = [narrowed(register_value(state, call, v), dtype) for v in store.values]
+    target = place(state, buffer, index, call.span)
+    if len(values) == 1:
+        return Set(target, "=", values[0])
+    return Do(Apply("store_vector", (Unary("&", target), *values)))
+
+
+def _asm(state: State, call: InstrCall, asm: Asm, use: Use | None) -> Node:
+    bound = [(name, bind(state, call, operand, use)) for name, operand in asm.operands]
+    function = _function(asm, bound)
+    known = state.gathered.functions
+    name, number = function.name, 1
+    while known.setdefault(name, replace(function, name=name)) != replace(function, name=name):
+        number += 1
+        name = f"{function.name}_{number}"
+    return Do(Apply(name, tuple(b.argument for _, b in bound if b.literal is None)))
+
+
+def _function(asm: Asm, bound: list[tuple[str, Bound]]) -> Function:
+    """The helper function: registers are numbered in the order outputs, inputs."""
+    outputs: list[tuple[str, Expr]] = []
+    inputs: list[tuple[str, Expr]] = []
+    spelled: dict[str, str] = {}
+    lists = [(name, b) for name, b in bound if b.registers]
+    for name, b in lists:
+        first = len(outputs)
+        sign = "+" if b.read else "="
+        outputs += [(sign + b.constraint, Subscript(Name(name), IntLit(i))) for i in range(b.registers)]
+        spelled[name] = "{" + ", ".join(f"%{first + i}" for i in range(b.registers)) + "}"
+    before, after = [], []
+    for name, b in bound:
+        if b.literal is not None:
+            spelled[name] = b.literal
+        elif not b.registers:
+            number = len(outputs) + len(inputs)
+            value: Expr = Convert("unsigned", Name(name)) if b.predicate else Name(name)
+            inputs.append((b.constraint, value))
+            spelled[name] = f"p_{name}" if b.predicate else f"%{number}"
+            before += [f".reg .pred p_{name};", f"setp.ne.b32 p_{name}, %{number}, 0;"] if b.predicate else []
+    text = _PLACEHOLDER.sub(lambda m: spelled[m.group(1)], asm.text)
+    if before:
+        before, after = ["{", *before], ["}"]
+    params = tuple(Parameter(b.type, Name(name)) for name, b in bound if b.literal is None)
+    body = Inline((*before, text, *after), tuple(outputs), tuple(inputs))
+    literals = (f"_{name}_{b.literal}" for name, b in bound if b.literal is not None)
+    return Function("DEVICE void", asm.name + "".join(literals), params, (body,))

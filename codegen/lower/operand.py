@@ -1,0 +1,173 @@
+"""Operands of inline PTX: how each kind enters a helper function's signature and what the call passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from exogpu.codegen.counters import Use
+from exogpu.codegen.cuda.tree import Apply, Binary, Expr, IntLit, Name, Subscript
+from exogpu.codegen.fold import Interval, simplify, simplify_cond
+from exogpu.codegen.lower.place import address_name, byte_offset, require_multiple, swizzled
+from exogpu.codegen.lower.state import MapSpec, State, barrier_address, swizzle_of
+from exogpu.codegen.lower.team import plus
+from exogpu.codegen.lower.value import Kind, Typed, Values, as_kind
+from exogpu.ir.emission import (
+    LANE,
+    THREAD,
+    WARP,
+    Accumulator,
+    Applied,
+    AsmOperand,
+    BarrierAddress,
+    Coordinate,
+    Element,
+    Fragment,
+    MatrixDescriptor,
+    Packed,
+    Predicate,
+    RegisterValue,
+    SharedAddress,
+    TensorMap,
+    TileAddress,
+)
+from exogpu.ir.index import Bin, Bool, Index, Int
+from exogpu.ir.instr import BufferInfo
+from exogpu.ir.stmt import BarrierRef, InstrCall, Point, Range, Window
+from exogpu.ir.value import ScalarFn
+
+DESCRIPTOR_UNIT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An operand of one call: its C type and PTX constraint in the helper function, and the argument. `literal` is
+    text that replaces it, `registers` the length of an accumulator list, `read` whether that list is read."""
+
+    type: str
+    constraint: str
+    argument: Expr
+    literal: str | None = None
+    registers: int = 0
+    read: bool = False
+    predicate: bool = False
+
+
+def executing(state: State) -> State:
+    """`state` with THREAD, WARP and LANE bound to the executing team."""
+    team = state.team
+    values = {THREAD.name: team.thread, WARP.name: team.warp, LANE.name: team.lane}
+    limits = {THREAD.name: team.size - 1, WARP.name: max(0, team.size // 32 - 1), LANE.name: min(31, team.size - 1)}
+    facts = {**state.facts, **{name: Interval(0, limit) for name, limit in limits.items()}}
+    return replace(state, names={**state.names, **values}, facts=facts)
+
+
+def element_index(call: InstrCall, at: Element) -> tuple[str, tuple[Index, ...]]:
+    """Buffer and indices of an element of a window operand."""
+    window = call.window(at.operand)
+    offsets = iter(at.offsets or [Int(0)] * len(window.shape))
+    return window.buffer, tuple(d.index if isinstance(d, Point) else Bin("+", d.lo, next(offsets)) for d in window.dims)
+
+
+def origin(window: Window) -> tuple[Index, ...]:
+    """Indices of a window's first element."""
+    return tuple(d.index if isinstance(d, Point) else d.lo for d in window.dims)
+
+
+def first_register(window: Window) -> int:
+    """Register of an accumulator window's first column: columns come in pairs, 8 at a time (PTX ISA, wgmma D)."""
+    column = window.dims[-1]
+    if not isinstance(column, Range) or not isinstance(column.lo, Int) or column.lo.value % 8:
+        raise ValueError("an accumulator window starts at a literal multiple of 8 columns")
+    return column.lo.value // 2
+
+
+def bind(state: State, call: InstrCall, operand: AsmOperand, use: Use | None) -> Bound:
+    """The operand at this call; `use` is the slot of the call's barrier, if it has one."""
+    match operand:
+        case SharedAddress(at, align):
+            return Bound("unsigned", "r", _shared(state, call, at, align))
+        case TileAddress(name, align):
+            return Bound("unsigned", "r", _tile(state, call.window(name), align, call))
+        case TensorMap(tensor, tile):
+            return Bound("unsigned long long", "l", Apply("map_address", (_map(state, call, tensor, tile),)))
+        case Coordinate(tensor, dim):
+            return Bound("int", "r", state.indices.expr(origin(call.window(tensor))[dim]))
+        case BarrierAddress(name):
+            barrier = call.operand(name)
+            assert isinstance(barrier, BarrierRef) and use is not None
+            return Bound("unsigned", "r", barrier_address(state, barrier.name, use))
+        case MatrixDescriptor():
+            return Bound("unsigned long long", "l", _descriptor(state, call, operand))
+        case Accumulator(name, reads):
+            window = call.window(name)
+            array = plus(Name(window.buffer, user=True), first_register(window))
+            return Bound("float*", "f", array, registers=window.shape[-1] // 2, read=reads)
+        case Predicate(cond):
+            test = simplify_cond(cond, state.facts)
+            literal = str(int(test.value)) if isinstance(test, Bool) else None
+            return Bound("bool", "r", state.indices.cond(test), literal=literal, predicate=True)
+        case Packed(to, low, high):
+            values = (register_value(state, call, low), register_value(state, call, high))
+            return Bound("unsigned", "r", Apply(f"pack_{to.value}", tuple(as_kind(v, Kind.FLOAT) for v in values)))
+
+
+def register_value(state: State, call: InstrCall, value: RegisterValue) -> Typed:
+    """A register of an accumulator window, with the per-element function applied."""
+    match value:
+        case Fragment(name, index):
+            window = call.window(name)
+            array = Name(window.buffer, user=True)
+            return Typed(Subscript(array, IntLit(first_register(window) + index)), Kind.FLOAT)
+        case Applied(name, inner):
+            argument = register_value(state, call, inner)
+            fn = call.operand(name)
+            if not isinstance(fn, ScalarFn):
+                return argument
+            return Values(state, {fn.params[0]: argument}).value(fn.body)
+
+
+def _base(state: State, buffer: str, offset: Expr) -> Expr:
+    base = Name(address_name(buffer))
+    return base if offset == IntLit(0) else Binary("+", base, offset)
+
+
+def _shared(state: State, call: InstrCall, at: Element, align: int) -> Expr:
+    buffer, index = element_index(call, at)
+    info = state.buffers[buffer]
+    require_multiple(simplify(byte_offset(info, index), state.facts), align, f"the window of `{buffer}`", call.span)
+    return _base(state, buffer, swizzled(state, info, index))
+
+
+def _tile(state: State, window: Window, align: int, call: InstrCall) -> Expr:
+    info = state.buffers[window.buffer]
+    offset = simplify(byte_offset(info, origin(window)), state.facts)
+    require_multiple(offset, align, f"the tile in `{window.buffer}`", call.span)
+    return _base(state, window.buffer, state.indices.expr(offset))
+
+
+def _map(state: State, call: InstrCall, tensor: str, tile: str) -> Name:
+    window, shared = call.window(tensor), call.window(tile)
+    box = tuple(d.extent if isinstance(d, Range) else 1 for d in window.dims)
+    return state.gathered.map_name(MapSpec(window.buffer, box, swizzle_of(state.buffers[shared.buffer])))
+
+
+def _descriptor(state: State, call: InstrCall, operand: MatrixDescriptor) -> Expr:
+    window = call.window(operand.operand)
+    info = state.buffers[window.buffer]
+    *leading, column = origin(window)
+    rows = simplify(byte_offset(info, (*leading, Int(0))), state.facts)
+    require_multiple(rows, operand.atom, f"the first row of the operand in `{window.buffer}`", call.span)
+    inside = simplify(Bin("*", column, Int(info.dtype.bytes)), state.facts)
+    require_multiple(inside, DESCRIPTOR_UNIT, f"the operand in `{window.buffer}`", call.span)
+    advance = inside.value // DESCRIPTOR_UNIT if isinstance(inside, Int) else 0
+    start = rows if isinstance(inside, Int) else Bin("+", rows, inside)
+    low = (operand.leading << 16) + advance
+    high = (operand.layout << 30) | operand.stride
+    address = _base(state, window.buffer, state.indices.expr(start))
+    return Apply("matrix_descriptor", (address, IntLit(low, "u"), IntLit(high, "u")))
+
+
+def elements_of(info: BufferInfo, index: Sequence[Index]) -> tuple[tuple[Index, Index], ...]:
+    """Each index with the extent of its dimension."""
+    return tuple(zip(index, info.shape, strict=True))

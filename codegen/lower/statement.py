@@ -1,0 +1,233 @@
+"""Statements as C++ statements, for one role's program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from exogpu.codegen.counters import Counter, Path, Use
+from exogpu.codegen.cuda.tree import Apply, Binary, Branch, Convert, Declare, Do, Expr, IntLit, Loop, Name, Node, Scope, Set
+from exogpu.codegen.lower.emit_instr import lower_instruction
+from exogpu.codegen.lower.place import address_name, bytes_name, place, register_count
+from exogpu.codegen.lower.role import role_team
+from exogpu.codegen.lower.state import C_TYPES, State, barrier_address, parity_expr, slot_expr, swizzle_of
+from exogpu.codegen.lower.tasks import task_loop
+from exogpu.codegen.lower.team import WARP, add, plus, split, times
+from exogpu.codegen.lower.value import Typed, Values, as_kind, common_kind, kind_of, narrowed, widened
+from exogpu.codegen.specialise import loop_interval, must_expand
+from exogpu.diagnostics import BadInput, Diagnostic
+from exogpu.ir.index import Int
+from exogpu.ir.stmt import (
+    Alloc,
+    Arrive,
+    Assign,
+    Await,
+    BarrierRef,
+    Fence,
+    For,
+    If,
+    InstrCall,
+    Role,
+    Seq,
+    Stmt,
+    Tasks,
+    Threads,
+    Unroll,
+)
+from exogpu.ir.types import Rmem, Scalar, Smem, WgmmaD
+from exogpu.source import Span
+
+REGISTER_ALIGNMENT = 16
+
+
+def lower_block(state: State, block: Sequence[Stmt], path: Path) -> tuple[Node, ...]:
+    """The statements of a block, then the counters that advance at its end."""
+    nodes: list[Node] = []
+    for i, stmt in enumerate(block):
+        here = (*path, i)
+        if isinstance(stmt, Alloc) and isinstance(stmt.memory, WgmmaD):
+            state = replace(state, accumulators=(*state.accumulators, stmt.name))
+        nodes += _statement(state, stmt, here)
+        for step in state.plan.after.get(here, ()):
+            if not step.by_first:
+                nodes += advance(step.counter)
+    for counter in state.plan.at_end.get(path, ()):
+        nodes += advance(counter)
+    return tuple(nodes)
+
+
+def _statement(state: State, stmt: Stmt, path: Path) -> list[Node]:
+    match stmt:
+        case Assign():
+            return [_assign(state, stmt)]
+        case Alloc():
+            return _alloc(state, stmt, path)
+        case For():
+            return _loop(state, stmt, path)
+        case If(cond, then, orelse):
+            branches = (lower_block(state, block, (*path, n)) for n, block in enumerate((then, orelse)))
+            return [Branch(state.indices.cond(cond), *branches)]
+        case Role(name, body):
+            return list(lower_block(state.with_team(role_team(state.proc, name)), body, path))
+        case InstrCall(_, operands):
+            waits = any(isinstance(arg, BarrierRef) for _, arg in operands)
+            return lower_instruction(state, stmt, state.use(path) if waits else None)
+        case Fence():
+            return _fence(state, stmt.span)
+        case Arrive():
+            return _arrive(state, stmt, path)
+        case Await():
+            return _await(state, stmt, state.use(path))
+
+
+def _assign(state: State, stmt: Assign) -> Node:
+    target = place(state, stmt.buffer, stmt.index, stmt.span)
+    dtype = state.buffers[stmt.buffer].dtype
+    value = Values(state).value(stmt.rhs)
+    if stmt.op == "=":
+        return Set(target, "=", narrowed(value, dtype))
+    old = widened(target, dtype)
+    kind = common_kind(old, value)
+    if kind is kind_of(dtype) and dtype in (Scalar.F64, Scalar.F32, Scalar.I32):
+        return Set(target, "+=", as_kind(value, kind))
+    return Set(target, "=", narrowed(Typed(Binary("+", as_kind(old, kind), as_kind(value, kind)), kind), dtype))
+
+
+def _alloc(state: State, stmt: Alloc, path: Path) -> list[Node]:
+    name, c_type = Name(stmt.name, user=True), C_TYPES[stmt.dtype]
+    match stmt.memory:
+        case Smem():
+            return _shared(state, stmt, state.use(path), c_type)
+        case Rmem():
+            count = register_count(state.buffers[stmt.name])
+            align = REGISTER_ALIGNMENT if count * stmt.dtype.bytes % REGISTER_ALIGNMENT == 0 else None
+            return [Declare(c_type, name, extent=count, align=align)]
+        case _:
+            return [Declare(c_type, name, extent=register_count(state.buffers[stmt.name]))]
+
+
+def _shared(state: State, stmt: Alloc, use: Use, c_type: str) -> list[Node]:
+    """Pointers to the buffer's slot; what nothing uses is dropped later."""
+    placed = state.layout.buffers[stmt.name]
+    slot = slot_expr(use)
+    if placed.copies > 1:
+        slot = add(times(state.team.member, placed.slots), slot)
+    offset = plus(times(slot, placed.slot_bytes), placed.offset)
+    start, address = add(Name("shared"), offset), add(Name("shared_base"), offset)
+    nodes: list[Node] = [Declare("const unsigned", Name(address_name(stmt.name)), address)]
+    if swizzle_of(state.buffers[stmt.name]):
+        return [*nodes, Declare("unsigned char* const", Name(bytes_name(stmt.name)), start)]
+    typed = Convert(f"{c_type}*", start, "reinterpret_cast")
+    return [*nodes, Declare(f"{c_type}* const", Name(stmt.name, user=True), typed)]
+
+
+def _loop(state: State, stmt: For, path: Path) -> list[Node]:
+    inner = state.with_variable(stmt.var, loop_interval(stmt.lo, stmt.hi, state.facts))
+    match stmt.mode:
+        case Threads(unit):
+            return _threads(inner, stmt, unit, path)
+        case Tasks():
+            return _tasks(state, stmt, path)
+        case Unroll() if _single(stmt):
+            return [Scope(lower_block(inner, stmt.body, path))]
+        case Unroll():
+            unroll = -1
+        case Seq():
+            unroll = 1 if must_expand(stmt.body) else 0
+    bounds = (state.indices.expr(stmt.lo), state.indices.expr(stmt.hi))
+    return [Loop(Name(stmt.var, user=True), *bounds, IntLit(1), lower_block(inner, stmt.body, path), unroll)]
+
+
+def _single(stmt: For) -> bool:
+    return isinstance(stmt.lo, Int) and isinstance(stmt.hi, Int) and stmt.hi.value == stmt.lo.value + 1
+
+
+def _threads(state: State, stmt: For, unit: int, path: Path) -> list[Node]:
+    lo, hi = stmt.lo, stmt.hi
+    if not isinstance(lo, Int) or not isinstance(hi, Int):
+        raise BadInput((Diagnostic("unsupported", "the bounds of a thread loop are literals", stmt.span),))
+    parts = split(state.team, lo.value, hi.value, unit)
+    value = IntLit(lo.value) if parts.value is None else parts.value
+    body = lower_block(state.with_team(parts.team), stmt.body, path)
+    nodes: tuple[Node, ...] = (Declare("const int", Name(stmt.var, user=True), value), *body)
+    return [Branch(parts.takes_part, nodes)] if parts.takes_part is not None else [Scope(nodes)]
+
+
+def _tasks(state: State, stmt: For, path: Path) -> list[Node]:
+    """The whole nest of task loops at once."""
+    loops = [stmt]
+    while len(loops[-1].body) == 1 and isinstance(inner := loops[-1].body[0], For) and isinstance(inner.mode, Tasks):
+        loops.append(inner)
+        path = (*path, 0)
+    inside = state
+    for loop in loops:
+        inside = inside.with_variable(loop.var, loop_interval(loop.lo, loop.hi, inside.facts))
+    return task_loop(state.indices, state.proc.block, loops, lower_block(inside, loops[-1].body, path))
+
+
+def _fence(state: State, span: Span) -> list[Node]:
+    team = state.team
+    if team.size == 1:
+        return []
+    if team.size == state.proc.block.threads:
+        return [Do(Apply("__syncthreads", ()))]
+    if team.size == WARP:
+        return [Do(Apply("__syncwarp", ()))]
+    if team.size < WARP and WARP % team.size == 0 and all(first % team.size == 0 for first in team.firsts):
+        first = Binary("&", Name("lane"), IntLit(WARP - team.size))
+        return [Do(Apply("__syncwarp", (Binary("<<", IntLit((1 << team.size) - 1, "u"), first),)))]
+    if team.size % WARP:
+        message = f"no barrier exists for a group of {team.size} threads"
+        raise BadInput((Diagnostic("unsupported", message, span, help="use whole warps, or a power of two below 32"),))
+    number = plus(team.member, state.gathered.barriers.base(team, span))
+    return [Do(Apply("named_barrier", (number, IntLit(team.size))))]
+
+
+def _arrive(state: State, stmt: Arrive, path: Path) -> list[Node]:
+    address = barrier_address(state, stmt.barrier, state.use(path))
+    if stmt.tx is None:
+        nodes: list[Node] = [Do(Apply("mbarrier_arrive", (address,)))]
+    else:
+        nodes = [Do(Apply("mbarrier_arrive_expect", (address, state.indices.expr(stmt.tx))))]
+    for step in state.plan.after.get(path, ()):
+        if step.by_first:
+            nodes += advance(step.counter)
+    if state.team.size == 1:
+        return nodes
+    return [Branch(Binary("==", state.team.thread, IntLit(0)), tuple(nodes))]
+
+
+def _await(state: State, stmt: Await, use: Use) -> list[Node]:
+    if use.counter is None and use.skip:
+        return []
+    wait = Do(Apply("mbarrier_wait", (barrier_address(state, stmt.barrier, use), parity_expr(use))))
+    if use.counter is None or not use.skip:
+        return [wait]
+    return [Branch(Binary(">=", Name(f"{use.counter.name}_count"), IntLit(use.skip)), (wait,))]
+
+
+def advance(counter: Counter) -> list[Node]:
+    """Statements that move a counter to its next value."""
+    slot, phase = Name(f"{counter.name}_slot"), Name(f"{counter.name}_phase")
+    nodes: list[Node] = []
+    if counter.ring == 1:
+        nodes += [Set(phase, "^=", IntLit(1))] if counter.phased else []
+    else:
+        wrap: list[Node] = [Set(slot, "=", IntLit(0))]
+        wrap += [Set(phase, "^=", IntLit(1))] if counter.phased else []
+        nodes += [Set(slot, "+=", IntLit(1)), Branch(Binary("==", slot, IntLit(counter.ring)), tuple(wrap))]
+    if counter.counted:
+        nodes.append(Set(Name(f"{counter.name}_count"), "+=", IntLit(1)))
+    return nodes
+
+
+def declare_counters(counters: Sequence[Counter]) -> list[Node]:
+    """The counters at their initial values."""
+    nodes: list[Node] = []
+    for counter in counters:
+        nodes.append(Declare("int", Name(f"{counter.name}_slot"), IntLit(counter.start)))
+        nodes += [Declare("int", Name(f"{counter.name}_phase"), IntLit(0))] if counter.phased else []
+        nodes += [Declare("int", Name(f"{counter.name}_count"), IntLit(0))] if counter.counted else []
+    return nodes
+
+

@@ -1,0 +1,213 @@
+"""Obligations about single statements: bounds, integer width, alignment, ownership of registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from exogpu.ir.evaluate import evaluate, holds
+from exogpu.ir.index import Bin, Cmp, Cond, Index, Int, Not
+from exogpu.ir.index import BoolOp as BoolOp
+from exogpu.ir.types import Memory, Rmem, WgmmaD
+from exogpu.smt.pysmt_api import Formula
+from exogpu.source import Span
+from exogpu.verify.concrete import Env, Occurrence
+from exogpu.verify.index import subterms, to_formula, to_poly
+from exogpu.verify.instance import Instance, Model
+from exogpu.verify.lower import const_offset
+from exogpu.verify.phases import Phases
+from exogpu.verify.program import TASKS, Access, Event, Program
+from exogpu.verify.races import concrete_box
+from exogpu.verify.single import Property
+
+INT_MAX = 2**31 - 1
+"""Largest value of the 32-bit integers in which the emitter computes indices."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A property with its rule, what it shows, and what to say when it fails."""
+
+    prop: Property
+    rule: str
+    title: str
+    message: str
+    span: Span
+    help: str | None = None
+
+
+def claims(program: Program) -> Iterator[Claim]:
+    """Every single-statement obligation of a program."""
+    for event in program.events:
+        for n, access in enumerate(event.accesses):
+            yield from _bounds(program, event, access, n)
+            yield from _ownership(program, event, access, n)
+        yield from _overflow(event)
+        yield from _alignment(program, event)
+
+
+# -- bounds ------------------------------------------------------------------------------------------------------------
+
+
+def _bounds(program: Program, event: Event, access: Access, n: int) -> Iterator[Claim]:
+    if access.clipped:
+        return  # out-of-bounds elements are zero-filled or dropped by the instruction
+    shape = program.buffers[access.buffer].shape
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        (x,) = xs
+        ctx = model.ctx
+        inside: list[Formula] = []
+        for (lo, extent), size in zip(model.box(x, access), shape, strict=True):
+            inside += [ctx.le(0, lo), ctx.le(lo + extent, to_poly(ctx, size, model.sizes))]
+        guards = [to_formula(ctx, g, x.env) for g in access.guards]
+        return ctx.api.conj((*guards, ctx.api.negate(ctx.api.conj(inside))))
+
+    def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
+        (x,) = xs
+        if not all(holds(g, x.env) for g in access.guards):
+            return False
+        limits = [evaluate(e, sizes) for e in shape]
+        return any(r.start < 0 or r.stop > limit for r, limit in zip(concrete_box(x, access), limits, strict=True))
+
+    yield Claim(
+        Property(f"bounds/{access.buffer}/{event.id}.{n}", (event,), bad, check),
+        "bounds",
+        f"{access.mode.value}s of {access.buffer} at line {access.span.line} stay inside it",
+        f"{access.mode.value} of `{access.buffer}` outside its bounds",
+        access.span,
+        "guard the access, or use an instruction that clips it",
+    )
+
+
+def _overflow(event: Event) -> Iterator[Claim]:
+    terms: list[Index] = []
+    for e in (*event.indices, *(b for loop in event.loops for b in (loop.lo, loop.hi)), *_sides(event.guards)):
+        terms += [t for t in subterms(e) if t not in terms]
+    terms = [t for t in terms if not _names(t) <= {TASKS}]
+    if not terms:
+        return
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        (x,) = xs
+        ctx = model.ctx
+        values = [to_poly(ctx, t, x.env) for t in terms]
+        return ctx.api.disj(
+            ctx.api.disj((ctx.lt(INT_MAX, v), ctx.lt(v, -INT_MAX))) for v in values if v.constant is None
+        )
+
+    def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
+        return any(abs(evaluate(t, xs[0].env)) > INT_MAX for t in terms)
+
+    yield Claim(
+        Property(f"overflow/{event.id}", (event,), bad, check),
+        "index.overflow",
+        f"index arithmetic at line {event.span.line} fits 32 bits",
+        "index arithmetic overflows 32 bits",
+        event.span,
+        "bound the sizes with require(...)",
+    )
+
+
+def _names(e: Index) -> frozenset[str]:
+    from exogpu.ir.walk import index_names
+
+    return index_names(e)
+
+
+def _sides(guards: tuple[Cond, ...]) -> Iterator[Index]:
+    for guard in guards:
+        match guard:
+            case Cmp(_, left, right):
+                yield left
+                yield right
+            case BoolOp(_, args):
+                yield from _sides(args)
+            case Not(arg):
+                yield from _sides((arg,))
+            case _:
+                pass
+
+
+# -- alignment ---------------------------------------------------------------------------------------------------------
+
+
+def _alignment(program: Program, event: Event) -> Iterator[Claim]:
+    for need in event.alignments:
+
+        def bad(
+            model: Model, phases: Phases, xs: tuple[Instance, ...], index: Index = need.index, m: int = need.multiple
+        ) -> Formula:
+            value = to_poly(model.ctx, index, xs[0].env)
+            return model.ctx.api.negate(model.ctx.eq(model.ctx.mod(value, m), 0))
+
+        def check(
+            program: Program, sizes: Env, xs: tuple[Occurrence, ...], index: Index = need.index, m: int = need.multiple
+        ) -> bool:
+            return evaluate(index, xs[0].env) % m != 0
+
+        yield Claim(
+            Property(f"alignment/{need.buffer}/{event.id}.{need.dim}", (event,), bad, check),
+            "contract.alignment",
+            f"the window of {need.buffer} at line {event.span.line} is aligned in dimension {need.dim}",
+            f"the window of `{need.buffer}` must start at a multiple of {need.multiple} in dimension {need.dim}",
+            event.span,
+            f"make the start a multiple of {need.multiple} elements",
+        )
+
+
+# -- ownership ---------------------------------------------------------------------------------------------------------
+
+
+def _ownership(program: Program, event: Event, access: Access, n: int) -> Iterator[Claim]:
+    buffer = program.buffers[access.buffer]
+    owner = _owner(
+        buffer.memory, access, tuple(evaluate(e, {}) for e in buffer.shape) if buffer.alloc is not None else ()
+    )
+    if owner is None:
+        return
+    offset = _first_offset(program, access.buffer)
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        (x,) = xs
+        mine = to_poly(model.ctx, event.first, x.env)
+        return model.ctx.api.negate(model.ctx.eq(mine, to_poly(model.ctx, owner, x.env) + offset))
+
+    def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
+        return evaluate(event.first, xs[0].env) != evaluate(owner, xs[0].env) + offset
+
+    yield Claim(
+        Property(f"ownership/{access.buffer}/{event.id}.{n}", (event,), bad, check),
+        "ownership",
+        f"registers of {access.buffer} at line {access.span.line} are touched only by their owner",
+        f"`{access.buffer}` is touched by a thread that does not own the element",
+        access.span,
+        "index the distributed dimensions with the thread loops that execute the statement",
+    )
+
+
+def _owner(memory: Memory, access: Access, shape: tuple[int, ...]) -> Index | None:
+    """The owning thread, up to a constant, of the element or tile that an access names."""
+    match memory:
+        case Rmem(threads=count) if count:
+            linear: Index = Int(0)
+            for (index, _), extent in zip(access.dims[:count], shape[:count], strict=True):
+                linear = Bin("+", Bin("*", linear, Int(extent)), index)
+            return linear
+        case WgmmaD():
+            return Bin("*", Int(128), access.dims[0][0])
+        case _:
+            return None
+
+
+def _first_offset(program: Program, name: str) -> int:
+    """Owner of element 0, from the first statement that touches the buffer."""
+    buffer = program.buffers[name]
+    shape = tuple(evaluate(e, {}) for e in buffer.shape)
+    for event in program.events:
+        for access in event.accesses:
+            if access.buffer == name:
+                owner = _owner(buffer.memory, access, shape)
+                if owner is not None:
+                    return const_offset(Bin("-", event.first, owner))
+    return 0

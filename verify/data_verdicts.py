@@ -1,0 +1,135 @@
+"""Verdicts on data: races, tasks of different CTAs, and single-statement claims, as obligations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from exogpu.diagnostics import Label
+from exogpu.ir.evaluate import evaluate
+from exogpu.verify.bounds import claims
+from exogpu.verify.concrete import Occurrence, Unrolling
+from exogpu.verify.graph import Search
+from exogpu.verify.ordering import Proved, Undecided, Violated, decide
+from exogpu.verify.program import ExitAction, Program
+from exogpu.verify.races import Conflict, common_range, concrete_box, conflicts, cross_task, hazard
+from exogpu.verify.result import Obligation, Status
+from exogpu.verify.single import Found, hold
+from exogpu.verify.text import HELP, race_message
+from exogpu.verify.witness import race, single
+
+
+def race_obligations(program: Program) -> Iterator[Obligation]:
+    """Ordering obligations of every pair of conflicting statements."""
+    for conflict in conflicts(program):
+        yield _race(program, conflict)
+
+
+def _race(program: Program, conflict: Conflict) -> Obligation:
+    first, second = conflict.first, conflict.second
+    outcome = decide(program, conflict.goal)
+    rule = conflict.rule
+    if isinstance(outcome, Violated):
+        rule = _broken_rule(outcome, conflict)
+    base = Obligation(
+        name=conflict.goal.name,
+        rule=rule,
+        title=f"{first.event.label} (line {first.event.span.line}) before {second.event.label} "
+        f"(line {second.event.span.line}) on {conflict.buffer.name}",
+        status=Status.PROVED,
+        span=second.event.span if rule == "race.async_inflight" else second.access.span,
+    )
+    return _with(base, outcome, conflict)
+
+
+def _with(base: Obligation, outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligation:
+
+    first, second = conflict.first, conflict.second
+    match outcome:
+        case Proved(chains, query):
+            return replace(base, chains=chains, queries=(query,))
+        case Undecided(reason):
+            return replace(base, status=Status.UNKNOWN, reason=reason)
+        case Violated(unrolling, x, y):
+            fences = {"proxy.generic_to_async": "fence_proxy_async", "wgmma.reg_fence": "wgmma_fence"}
+            return replace(
+                base,
+                status=Status.REFUTED,
+                message=race_message(base.rule, conflict.buffer.name, first.event.label, second.event.label),
+                label="second access" if base.rule != "race.async_inflight" else "the CTA ends",
+                labels=(Label(first.access.span, "first access"),),
+                help=HELP.get(base.rule),
+                counterexample=race(
+                    unrolling, x, y, common=_common(unrolling, x, y, conflict), fence=fences.get(base.rule)
+                ),
+            )
+
+
+def _common(u: Unrolling, x: Occurrence, y: Occurrence, conflict: Conflict) -> tuple[str, str] | None:
+    """The buffer and the elements that both accesses touch, as a Python-like slice."""
+    if isinstance(conflict.second.event.action, ExitAction):
+        return None
+    shape = [evaluate(e, u.sizes) for e in conflict.buffer.shape]
+    boxes = zip(concrete_box(x, conflict.first.access), concrete_box(y, conflict.second.access), shape, strict=True)
+    parts = [common_range(p, q, extent) for p, q, extent in boxes]
+    text = ", ".join(str(r.start) if len(r) == 1 else f"{r.start}:{r.stop}" for r in parts)
+    return conflict.buffer.name, f"{conflict.buffer.name}[{text}]"
+
+
+def _broken_rule(outcome: Violated, conflict: Conflict) -> str:
+    """A pair that needs a fence but is not even ordered without one is a race, not a missing fence."""
+
+    needs = conflict.goal.needs
+    if not (needs.proxy_fence or needs.register_fence):
+        return conflict.rule
+    relaxed = replace(needs, proxy_fence=False, register_fence=False)
+    path = Search(outcome.unrolling, outcome.x, relaxed, everybody=True).path_to(outcome.y)
+    return conflict.rule if path is not None else hazard(conflict.first.access, conflict.second.access)
+
+
+def task_obligations(program: Program) -> Iterator[Obligation]:
+    """No two tasks touch one element of global memory."""
+    for buffer, first, second, prop in cross_task(program):
+        verdict = hold(program, prop)
+        rule = hazard(first.access, second.access)
+        title = (
+            f"tasks do not share elements of {buffer.name} (lines {first.event.span.line}, {second.event.span.line})"
+        )
+        base = Obligation(prop.name, rule, title, Status.PROVED, second.access.span)
+        message = f"two tasks touch one element of `{buffer.name}`, and nothing orders different CTAs"
+        labels = (Label(first.access.span, "other task"),)
+        yield judge(program, base, verdict, message, "give every task its own elements", labels)
+
+
+def claim_obligations(program: Program) -> Iterator[Obligation]:
+    """Bounds, integer width, alignment and ownership of every statement."""
+    for claim in claims(program):
+        base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span)
+        yield judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
+
+
+def judge(
+    program: Program,
+    base: Obligation,
+    verdict: Proved | Found | Undecided,
+    message: str,
+    advice: str | None,
+    labels: tuple[Label, ...],
+) -> Obligation:
+    """The obligation with the verdict of a single-instance property."""
+
+    match verdict:
+        case Proved(_, query):
+            return replace(base, queries=(query,))
+        case Undecided(reason):
+            return replace(base, status=Status.UNKNOWN, reason=reason)
+        case Found(sizes, items):
+            return replace(
+                base,
+                status=Status.REFUTED,
+                message=message,
+                label="here",
+                labels=labels,
+                help=advice,
+                counterexample=single(program, sizes, items, {}),
+            )

@@ -1,0 +1,356 @@
+"""The machine: runs an unrolled program thread by thread with physical mbarriers, groups and barriers.
+
+It replays counterexamples: a deadlock is a state in which nothing can move, an early wake-up is an await that returns
+while contributions to its logical phase are missing, a race is a run in which the later access happens before the
+earlier one. Slots, parities, pending arrivals and transaction counts are the hardware's; logical phases are only
+compared with them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from exogpu.verify.concrete import Occurrence, Unrolling
+from exogpu.verify.program import (
+    ArriveAction,
+    AwaitAction,
+    Barrier,
+    Exec,
+    ExitAction,
+    FenceAction,
+    InGroup,
+    TxOn,
+    WaitAction,
+)
+
+
+@dataclass(slots=True)
+class Mbarrier:
+    """A physical barrier object (PTX ISA, mbarrier): completed phases, pending arrivals, transaction count."""
+
+    count: int
+    completed: int = 0
+    pending: int = 0
+    tx: int = 0
+
+    def __post_init__(self) -> None:
+        self.pending = self.count
+
+    def settle(self) -> None:
+        """Completes the phase if nothing is pending."""
+        if self.pending == 0 and self.tx == 0:
+            self.completed += 1
+            self.pending = self.count
+
+
+@dataclass(slots=True)
+class _Flight:
+    """An asynchronous operation that has been issued."""
+
+    index: int
+    thread: int
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One performed step: an occurrence, the thread that performed it, and barrier state after it."""
+
+    index: int
+    thread: int
+    note: str
+    state: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """Nothing can move; each blocked thread with the occurrence that it cannot pass and the reason."""
+
+    blocked: tuple[tuple[int, int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Early:
+    """A thread passed an await although its logical phase is not complete, or a phase got too many arrivals."""
+
+    index: int
+    thread: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The run performed `y` while `x` was still outstanding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Every thread ended."""
+
+
+Ending = Stuck | Early | Reached | Finished
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """Scheduling request: keep `x` outstanding for as long as anything else can move, and stop when `y` is reached.
+
+    Without `y`, only the delay applies.
+    """
+
+    x: Occurrence
+    y: Occurrence | None = None
+
+
+@dataclass(slots=True)
+class Machine:
+    """One run. `log` holds the steps that changed barrier state, issued or completed asynchronous operations."""
+
+    unrolling: Unrolling
+    delay: Delay | None = None
+    log: list[Moment] = field(default_factory=list)
+    position: dict[int, int] = field(default_factory=dict)
+    barriers: dict[tuple[str, int], Mbarrier] = field(default_factory=dict)
+    flights: list[_Flight] = field(default_factory=list)
+    waiting: dict[int, set[int]] = field(default_factory=dict)
+    arrived: Counter[tuple[str, int]] = field(default_factory=Counter)
+    landed: Counter[tuple[str, int]] = field(default_factory=Counter)
+    bound: Counter[tuple[str, int]] = field(default_factory=Counter)
+    units: dict[str, int] = field(default_factory=dict)
+    bundles: dict[int, int] = field(default_factory=dict)
+    broken: Early | None = None
+
+    def __post_init__(self) -> None:
+        program = self.unrolling.program
+        self._bundle()
+        for b in program.barriers.values():
+            for slot in range(b.ring):
+                self.barriers[b.name, slot] = Mbarrier(b.count)
+        arriving: dict[str, set[int]] = {b: set() for b in program.barriers}
+        for n, item in enumerate(self.unrolling.items):
+            match item.event.action, item.event.completion:
+                case ArriveAction(barrier), _:
+                    arriving[barrier].add(item.first)
+                case _, TxOn(barrier, size):
+                    self.bound[barrier, self.unrolling.number(n, item.first)] += size
+                case _:
+                    pass
+        self.units = {b: len(threads) for b, threads in arriving.items()}
+
+    def _bundle(self) -> None:
+        """Threads with one and the same trace move together; the ones that the delay names stay apart."""
+        named = set() if self.delay is None else set(self.delay.x.threads)
+        if self.delay is not None and self.delay.y is not None:
+            named |= set(self.delay.y.threads)
+        first: dict[tuple[int, tuple[int, ...]], int] = {}
+        for t in range(self.unrolling.program.threads):
+            key = (t if t in named else -1, tuple(self.unrolling.trace(t)))
+            leader = first.setdefault(key, t)
+            self.bundles[leader] = self.bundles.get(leader, 0) + 1
+
+    # -- running -------------------------------------------------------------------------------------------------
+
+    def run(self) -> Ending:
+        """Runs until nothing moves, everything ended, or something went wrong."""
+        threads = tuple(self.bundles)
+        while True:
+            moved = False
+            for t in threads:
+                while self._step(t, forced=False):
+                    moved = True
+                    if self.broken is not None:
+                        return self.broken
+                if self._reached():
+                    return Reached()
+            if not moved and not self._complete_one():
+                if any(self._step(t, forced=True) for t in threads):
+                    continue
+                return self._ending()
+
+    def _ending(self) -> Ending:
+        blocked = tuple(self._blocked())
+        return Stuck(blocked) if blocked else Finished()
+
+    def _reached(self) -> bool:
+        if self.delay is None or self.delay.y is None:
+            return False
+        y = self.delay.y
+        return any(self._next_key(t) > y.key for t in y.threads if t in self.bundles) and self._outstanding()
+
+    def _outstanding(self) -> bool:
+        """x has not been performed (in order) or not completed (asynchronous)."""
+        assert self.delay is not None
+        x = self.delay.x
+        if x.event.completion is None:
+            return all(self._next_key(t) <= x.key or self._stands_before(t, x) for t in x.threads)
+        return not any(f.done and self._is_x(f.index) for f in self.flights)
+
+    def _stands_before(self, thread: int, x: Occurrence) -> bool:
+        """The thread has done nothing after x yet, so x itself can still be pending."""
+        at = self.position.get(thread, 0)
+        trace = self.unrolling.trace(thread)
+        return at == 0 or self.unrolling.items[trace[at - 1]].key < x.key
+
+    def _next_key(self, thread: int) -> tuple[int, ...]:
+        trace = self.unrolling.trace(thread)
+        at = self.position.get(thread, 0)
+        return self.unrolling.items[trace[at]].key if at < len(trace) else (1 << 60,)
+
+    def _is_x(self, index: int) -> bool:
+        item = self.unrolling.items[index]
+        x = self.delay.x if self.delay is not None else None
+        return x is not None and item.key == x.key and item.event.id == x.event.id and item.first == x.first
+
+    # -- one thread ----------------------------------------------------------------------------------------------
+
+    def _step(self, thread: int, *, forced: bool) -> bool:
+        trace = self.unrolling.trace(thread)
+        at = self.position.get(thread, 0)
+        if at >= len(trace) or (not forced and self._held(thread, trace[at])):
+            return False
+        if self._why_blocked(trace[at], thread) is not None:
+            return False
+        self.position[thread] = at + 1
+        self._perform(trace[at], thread)
+        return True
+
+    def _held(self, thread: int, index: int) -> bool:
+        """Delayed: the thread stands before x, or at y with nothing more to do."""
+        if self.delay is None:
+            return False
+        item, x, y = self.unrolling.items[index], self.delay.x, self.delay.y
+        before_x = x.event.completion is None and thread in x.threads and item.key >= x.key
+        at_y = y is not None and thread in y.threads and item.key > y.key
+        return before_x or at_y
+
+    def _why_blocked(self, index: int, thread: int) -> str | None:
+        item = self.unrolling.items[index]
+        match item.event.action:
+            case AwaitAction(barrier):
+                phase = self.unrolling.number(index, thread)
+                ring = self._barrier(barrier).ring
+                if phase < -ring:
+                    return None
+                object_ = self.barriers[barrier, phase % ring]
+                parity = (phase // ring) & 1
+                if object_.completed & 1 != parity:
+                    return None
+                return f"waits for phase {phase} of {barrier} (slot {phase % ring}, parity {parity})"
+            case WaitAction(group, pending):
+                done = self.unrolling.number(index, thread) - pending
+                if any(self._pends(f, thread, group, done) for f in self.flights):
+                    return f"waits for {group.value} groups below {done}"
+                return None
+            case FenceAction() | ExitAction():
+                self.waiting.setdefault(index, set()).add(thread)
+                missing = item.width - sum(self.bundles[t] for t in self.waiting[index])
+                return f"waits in a barrier for {missing} of {item.width} threads" if missing else None
+            case _:
+                return None
+
+    def _pends(self, flight: _Flight, thread: int, group: object, done: int) -> bool:
+        item = self.unrolling.items[flight.index]
+        completion = item.event.completion
+        if flight.done or not isinstance(completion, InGroup) or completion.group is not group:
+            return False
+        return thread in item.threads and self.unrolling.number(flight.index, thread) < done
+
+    def _perform(self, index: int, thread: int) -> None:
+        item = self.unrolling.items[index]
+        match item.event.action, item.event.completion:
+            case ArriveAction(barrier, tx), _:
+                self._arrive(index, thread, barrier, tx)
+            case AwaitAction(barrier), _:
+                self._woken(index, thread, barrier)
+            case _, None:
+                if thread == item.first:
+                    self._note(index, thread, item.event.label)
+            case _, _:
+                if item.event.exec is not Exec.WARPS or thread == item.first:
+                    self.flights.append(_Flight(index, thread))
+                    self._note(index, thread, f"issues {item.event.label}")
+
+    def _arrive(self, index: int, thread: int, barrier: str, tx: int) -> None:
+        phase = self.unrolling.number(index, thread)
+        ring = self._barrier(barrier).ring
+        object_ = self.barriers[barrier, phase % ring]
+        if object_.pending == 0:
+            self.broken = Early(index, thread, f"phase {phase} of {barrier} gets more arrivals than its count")
+            return
+        if object_.completed != phase // ring:
+            self.broken = Early(
+                index, thread, f"the arrive for phase {phase} lands in phase {object_.completed * ring + phase % ring}"
+            )
+            return
+        object_.tx += tx
+        object_.pending -= 1
+        self.arrived[barrier, phase] += 1
+        object_.settle()
+        self._note(index, thread, f"arrives on {barrier} for phase {phase}", barrier, phase % ring)
+
+    def _woken(self, index: int, thread: int, barrier: str) -> None:
+        phase = self.unrolling.number(index, thread)
+        if phase < 0:
+            return
+        missing = self.units[barrier] - self.arrived[barrier, phase]
+        bytes_left = self.bound[barrier, phase] - self.landed[barrier, phase]
+        if missing or bytes_left:
+            what = f"{missing} of {self.units[barrier]} arrivals" if missing else f"{bytes_left} bytes"
+            self.broken = Early(
+                index, thread, f"the await of phase {phase} of {barrier} returns while {what} of it are missing"
+            )
+        ring = self._barrier(barrier).ring
+        if thread == self.unrolling.items[index].first:
+            self._note(index, thread, f"passes phase {phase} of {barrier}", barrier, phase % ring)
+
+    # -- asynchronous completion ---------------------------------------------------------------------------------
+
+    def _complete_one(self) -> bool:
+        """Completes the oldest operation that is not delayed; the delayed one only if it is the last hope."""
+        open_ = [f for f in self.flights if not f.done]
+        free = [f for f in open_ if not self._is_x(f.index)]
+        keeps = self.delay is not None and self.delay.y is not None
+        chosen = free if keeps else free or open_
+        if not chosen:
+            return False
+        self._complete(chosen[0])
+        return True
+
+    def _complete(self, flight: _Flight) -> None:
+        flight.done = True
+        item = self.unrolling.items[flight.index]
+        match item.event.completion:
+            case TxOn(barrier, size):
+                phase = self.unrolling.number(flight.index, flight.thread)
+                ring = self._barrier(barrier).ring
+                object_ = self.barriers[barrier, phase % ring]
+                object_.tx -= size
+                self.landed[barrier, phase] += size
+                object_.settle()
+                self._note(flight.index, flight.thread, f"{size} bytes land", barrier, phase % ring)
+            case _:
+                self._note(flight.index, flight.thread, f"{item.event.label} completes")
+
+    # -- reporting -----------------------------------------------------------------------------------------------
+
+    def _barrier(self, name: str) -> Barrier:
+        return self.unrolling.program.barriers[name]
+
+    def _note(self, index: int, thread: int, text: str, barrier: str | None = None, slot: int = 0) -> None:
+        state: tuple[tuple[str, str], ...] = ()
+        if barrier is not None:
+            o = self.barriers[barrier, slot]
+            tx = f", {o.tx} bytes" if o.tx else ""
+            state = ((f"{barrier}[{slot}]", f"phase {o.completed}, {o.pending} pending{tx}"),)
+        self.log.append(Moment(index, thread, text, state))
+
+    def _blocked(self) -> Iterator[tuple[int, int, str]]:
+        for t in self.bundles:
+            trace = self.unrolling.trace(t)
+            at = self.position.get(t, 0)
+            if at < len(trace) and not isinstance(self.unrolling.items[trace[at]].event.action, ExitAction):
+                why = self._why_blocked(trace[at], t)
+                if why is not None:
+                    yield t, trace[at], why

@@ -1,0 +1,38 @@
+"""Messages and advice of the diagnostics, per rule."""
+
+from __future__ import annotations
+
+HELP = {
+    "race.raw": "order the write before the read: a Fence that both pass, or Arrive after it and Await before the read",
+    "race.war": "release the buffer only after the read is complete, and wait for that release before overwriting it",
+    "race.waw": "order the two writes: wait for the first to complete before the second starts",
+    "race.async_inflight": "wait for the operation before the CTA ends",
+    "proxy.generic_to_async": "execute fence_proxy_async() after the access and before the barrier that hands it on",
+    "wgmma.reg_fence": "execute wgmma_fence() between the register access and the first wgmma",
+    "wgmma.reg_inflight": "wait for the wgmma group (wgmma_wait) before touching the accumulator",
+    "mbar.count": "initialise the barrier with the number of arriving threads",
+    "mbar.tx_bytes": "expect exactly the bytes of the copies that complete on the phase",
+    "mbar.unobserved_phase": "wait for the phase that last used this mbarrier before arriving on it again",
+    "mbar.parity_alias": "let every waiter pass its phase before the barrier can advance by another ring",
+    "deadlock.cycle": "make every awaited phase complete by arrives that come earlier in the sequential order",
+    "setmaxnreg.pool": "lower the register counts of the roles",
+}
+
+
+def race_message(rule: str, buffer: str, first: str, second: str) -> str:
+    """One sentence for a pair of statements that nothing orders."""
+    match rule:
+        case "race.raw":
+            return f"race on `{buffer}`: {second} can read it before {first} has written it"
+        case "race.war":
+            return f"race on `{buffer}`: {second} can overwrite it while {first} still reads it"
+        case "race.waw":
+            return f"race on `{buffer}`: {second} can write it before the write of {first} is done"
+        case "race.async_inflight":
+            return f"the CTA can end while {first} still accesses `{buffer}`"
+        case "proxy.generic_to_async":
+            return f"no proxy fence orders the access of `{buffer}` by {first} before the asynchronous one by {second}"
+        case "wgmma.reg_fence":
+            return f"no wgmma_fence orders the register access of `{buffer}` by {first} before {second}"
+        case _:
+            return f"`{buffer}` is touched by {second} while {first} is still in flight"

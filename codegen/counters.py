@@ -91,9 +91,7 @@ class _Place:
     threads: tuple[object, ...]
 
 
-def _sites(
-    body: tuple[Stmt, ...], path: Path, place: _Place, persistent: bool
-) -> Iterator[tuple[Path, Stmt, _Place]]:
+def _sites(body: tuple[Stmt, ...], path: Path, place: _Place, persistent: bool) -> Iterator[tuple[Path, Stmt, _Place]]:
     for i, stmt in enumerate(body):
         here = (*path, i)
         yield here, stmt, place

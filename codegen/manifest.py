@@ -220,7 +220,9 @@ def from_json(data: Json) -> Manifest:
                 sha256,
                 tuple(_argument_from_json(a) for a in arguments),
                 tuple(Precondition(cond_from_json(r["cond"]), r["text"]) for r in requires),
-                tuple(Parameter(p["kind"], p["name"], tuple(p.get("box", ())), p.get("swizzle", 0)) for p in parameters),
+                tuple(
+                    Parameter(p["kind"], p["name"], tuple(p.get("box", ())), p.get("swizzle", 0)) for p in parameters
+                ),
                 threads,
                 shared_bytes,
                 tuple((index_from_json(lo), index_from_json(hi)) for lo, hi in tasks),

@@ -48,6 +48,6 @@ def _value(result: tuple[Any, ...], count: int) -> tuple[Any, ...]:
 
 def _text(size_of: Any, read: Any, program: Any) -> bytes:
     (size,) = _value(size_of(program), 1)
-    buffer = b"\0" * size
+    buffer = bytes(size)
     _value(read(program, buffer), 0)
     return buffer

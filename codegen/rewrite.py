@@ -56,7 +56,9 @@ def rewrite_value(value: Value, by: Rewriter) -> Value:
 
 def rewrite_window(window: Window, by: Rewriter) -> Window:
     """The window with its indices rewritten."""
-    dims = tuple(Point(by.index(d.index)) if isinstance(d, Point) else Range(by.index(d.lo), d.extent) for d in window.dims)
+    dims = tuple(
+        Point(by.index(d.index)) if isinstance(d, Point) else Range(by.index(d.lo), d.extent) for d in window.dims
+    )
     return replace(window, dims=dims)
 
 

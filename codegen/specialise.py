@@ -83,8 +83,8 @@ def loop_interval(lo: Index, hi: Index, facts: Facts) -> Interval:
 
 
 def specialise(block: Block, facts: Facts, env: Mapping[str, Index] | None = None) -> Block:
-    """`block` with constants folded, decided branches taken, and loops that must be unrolled in the text replaced by one
-    loop for each iteration, in whose body the variable is a literal."""
+    """`block` with constants folded, decided branches taken, and loops that must be unrolled in the text replaced by
+    one loop for each iteration, in whose body the variable is a literal."""
     known = env or {}
     by = _rewriter(facts, known)
     out: list[Stmt] = []
@@ -140,4 +140,3 @@ def _needs_text(stmt: Stmt) -> bool:
             return instr.aligned or instr.effect is not None or not isinstance(instr.completion, InOrder)
         case Assign(_, _, _, _) | For() | If():
             return False
-

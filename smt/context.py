@@ -7,11 +7,13 @@ are consequences of multiplication, so an unsat answer is exact; a sat answer ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import combinations
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from exogpu.smt.poly import ZERO, Monomial, Poly, lift, symbol
 from exogpu.smt.pysmt_api import Formula, TermApi
+
+Triple = tuple[Poly, Poly, Poly]
+"""A factor, the other factor, and their product."""
 
 
 class Context:
@@ -22,7 +24,10 @@ class Context:
         self.definitions: list[Formula] = []
         self._defined: dict[tuple[object, ...], Poly] = {}
         self._products: dict[Monomial, Formula] = {}
-        self._pinned: set[tuple[str, int]] = set()
+        self._pinned: list[tuple[str, int]] = []
+        self._triples: list[Triple] = []
+        self._seen = 0
+        self._taken = 0
 
     # -- symbols and definitions ---------------------------------------------------------------------------------
 
@@ -129,23 +134,36 @@ class Context:
 
     # -- products ------------------------------------------------------------------------------------------------
 
-    def product_lemmas(self) -> list[Formula]:
-        """Facts about every product symbol used so far."""
-        triples = [t for m in list(self._products) for t in self._factorings(m)]
-        lemmas = [lemma for t in triples for lemma in self._unary(*t)]
-        for (u, s, p), (v, r, q) in combinations(triples, 2):
-            if s == r and u != v:
-                lemmas += self._pairwise(u, v, s, p, q)
-        for name, value in sorted(self._pinned):
-            for u, s, p in triples:
-                if s == symbol(name):
-                    lemmas.append(self.api.implies(self.eq(s, value), self.eq(p, u * value)))
+    def new_facts(self) -> list[Formula]:
+        """Definitions and product lemmas that no earlier call returned."""
+        facts: list[Formula] = []
+        while self._taken < len(self.definitions) or self._seen < len(self._products):
+            facts += self.definitions[self._taken :]
+            self._taken = len(self.definitions)
+            facts += self._lemmas_of_new_products()
+        return facts
+
+    def _lemmas_of_new_products(self) -> list[Formula]:
+        fresh = [t for m in list(self._products)[self._seen :] for t in self._factorings(m)]
+        self._seen = len(self._products)
+        lemmas = [lemma for t in fresh for lemma in self._unary(*t)]
+        for u, s, p in fresh:
+            for v, r, q in self._triples:
+                if s == r and u != v:
+                    lemmas += self._pairwise(u, v, s, p, q)
+            self._triples.append((u, s, p))
+        lemmas += [lemma for name, value in self._pinned for lemma in self._pins(fresh, name, value)]
         return lemmas
 
-    def _factorings(self, monomial: Monomial) -> list[tuple[Poly, Poly, Poly]]:
+    def _pins(self, triples: list[Triple], name: str, value: int) -> Iterator[Formula]:
+        for u, s, p in triples:
+            if s == symbol(name):
+                yield self.api.implies(self.eq(s, value), self.eq(p, u * value))
+
+    def _factorings(self, monomial: Monomial) -> list[Triple]:
         """(u, s, u*s) for every split of a product into one symbol u and the rest s, and the reverse."""
         whole = Poly.of({monomial: 1})
-        out: list[tuple[Poly, Poly, Poly]] = []
+        out: list[Triple] = []
         for i in range(len(monomial)):
             one, rest = symbol(monomial[i]), Poly.of({monomial[:i] + monomial[i + 1 :]: 1})
             out.append((one, rest, whole))
@@ -169,12 +187,13 @@ class Context:
         yield implies(conj((nonneg, self.lt(u, v))), self.le(p + s, q))
         yield implies(conj((nonneg, self.lt(v, u))), self.le(q + s, p))
 
-    def exact_products(self, env: dict[str, int]) -> bool:
-        """Pins every factor to its value in `env` (adds `s = c -> u*s = c*u`); False if nothing was new."""
-        before = len(self._pinned)
-        for monomial in self._products:
-            self._pinned |= {(name, env[name]) for name in monomial if name in env}
-        return len(self._pinned) > before
+    def exact_products(self, env: Mapping[str, int]) -> bool:
+        """Pins every factor to its value in `env` (defines `s = c -> u*s = c*u`); False if nothing was new."""
+        names = sorted({name for monomial in self._products for name in monomial if name in env})
+        fresh = [(name, env[name]) for name in names if (name, env[name]) not in self._pinned]
+        self._pinned += fresh
+        self.definitions += [f for name, value in fresh for f in self._pins(self._triples, name, value)]
+        return bool(fresh)
 
     def trip(self, lo: Poly, hi: Poly) -> Poly:
         """The number of iterations of a loop over `lo <= v < hi`."""

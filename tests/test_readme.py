@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from exogpu.cli.app import main
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+Shown = Callable[[str, int, str], None]
 VARYING = re.compile(r"\d+\.\d\d s, z3 [\d.]+(, rlimit [\d,]+)?")
 
 
@@ -24,6 +26,21 @@ def _steady(text: str) -> str:
 
 
 @pytest.fixture
+def shown(request: pytest.FixtureRequest) -> Callable[[str, int, str], None]:
+    """`shown(command, n, output)` compares with the n-th block of a command; `--update-golden` rewrites the block."""
+
+    def check(command: str, number: int, output: str) -> None:
+        block = [b for b in _blocks("console") if b.startswith(f"$ {command}\n")][number]
+        if request.config.getoption("--update-golden") and _steady(block) != _steady(f"$ {command}\n{output}"):
+            text = README.read_text(encoding="utf-8")
+            README.write_text(text.replace(block, f"$ {command}\n{output}"), encoding="utf-8")
+            return
+        assert _steady(output) == _steady(block.partition("\n")[2])
+
+    return check
+
+
+@pytest.fixture
 def reverse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The README's first kernel in a folder of its own."""
     monkeypatch.chdir(tmp_path)
@@ -32,31 +49,41 @@ def reverse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def _shown(command: str, number: int) -> str:
-    """What the README shows below the number-th block that runs a command."""
-    found = [b for b in _blocks("console") if b.startswith(f"$ {command}\n")]
-    return found[number].partition("\n")[2]
-
-
-def test_first_kernel_is_refuted_as_shown(reverse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_first_kernel_is_refuted_as_shown(reverse: Path, shown: Shown, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", reverse.name]) == 1
-    assert _steady(capsys.readouterr().out) == _steady(_shown("exogpu verify reverse.py", 0))
+    shown("exogpu verify reverse.py", 0, capsys.readouterr().out)
 
 
-def test_repaired_kernel_is_proved_as_shown(reverse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_repaired_kernel_is_proved_as_shown(reverse: Path, shown: Shown, capsys: pytest.CaptureFixture[str]) -> None:
     head = reverse.read_text(encoding="utf-8").partition("        for t in threads")[0]
     reverse.write_text(head + _blocks("python")[1], encoding="utf-8")
     assert main(["verify", reverse.name]) == 0
-    assert _steady(capsys.readouterr().out) == _steady(_shown("exogpu verify reverse.py", 1))
+    shown("exogpu verify reverse.py", 1, capsys.readouterr().out)
 
 
-def test_users_kernel_is_the_example_and_is_proved_as_shown(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_users_kernel_is_proved_and_compiled_as_shown(
+    tmp_path: Path, shown: Shown, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(ROOT)
-    assert (ROOT / "examples" / "transpose.py").read_text(encoding="utf-8") in _blocks("python")
-    assert main(["verify", "examples/transpose.py"]) == 0
-    assert _steady(capsys.readouterr().out) == _steady(_shown("exogpu verify examples/transpose.py", 0))
+    source = (ROOT / "examples" / "transpose.py").read_text(encoding="utf-8")
+    assert source in _blocks("python")
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "transpose.py").write_text(source, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for command in ("exogpu verify examples/transpose.py", "exogpu compile examples/transpose.py -o transpose.exogpu"):
+        assert main(command.split()[1:]) == 0
+        shown(command, 0, capsys.readouterr().out)
+
+
+@pytest.mark.gpu
+def test_users_kernel_runs_as_shown(
+    tmp_path: Path, shown: Shown, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["compile", str(ROOT / "examples" / "transpose.py"), "-o", "transpose.exogpu"]) == 0
+    capsys.readouterr()
+    command = "exogpu run transpose.exogpu --size M=1000 --size N=777"
+    assert main(command.split()[1:]) == 0
+    shown(command, 0, capsys.readouterr().out)
 
 
 def test_the_two_commands_are_those_of_ci() -> None:

@@ -33,23 +33,13 @@ class Session:
         self.phases = Phases(self.model)
         self.instances = {tag: self.model.fresh(event, tag) for tag, event in events.items()}
         self.solver = Solver(self.ctx.api)
-        self._sent: set[int] = set()
         self.add([self.model.assumptions, *(i.domain for i in self.instances.values())])
 
     # -- assertions ----------------------------------------------------------------------------------------------
 
     def add(self, formulas: Sequence[Formula]) -> None:
         """Asserts formulas, and the definitions and product lemmas that they brought."""
-        pending = list(formulas)
-        while True:
-            # building lemmas can define further products, so repeat until nothing is new
-            pending += [*self.ctx.product_lemmas(), *self.ctx.definitions]
-            fresh = {f.node_id(): f for f in pending if f.node_id() not in self._sent}
-            if not fresh:
-                return
-            self._sent |= fresh.keys()
-            self.solver.add(list(fresh.values()))
-            pending = []
+        self.solver.add([*formulas, *self.ctx.new_facts()])
 
     def assume(self, name: str, formula: Formula) -> None:
         """Asserts a formula that an unsat core may name."""
@@ -58,7 +48,7 @@ class Session:
 
     def refine(self, values: Values) -> bool:
         """Adds exact product facts for a model that only the product abstraction allows; False if none is new."""
-        if not self.ctx.exact_products(dict(values)):
+        if not self.ctx.exact_products(values):
             return False
         self.add([])
         return True

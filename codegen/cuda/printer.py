@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 
+from exogpu.codegen.cuda.keywords import KEYWORDS
 from exogpu.codegen.cuda.tree import (
     Apply,
     Binary,
@@ -53,15 +54,6 @@ _BITWISE = frozenset(("<<", ">>", "&", "^", "|"))
 
 _GLOBAL_NAMES = re.compile(r"(?<=struct )\w+|(?<=#define )\w+|\w+(?=[<\w>]*\()")
 
-_KEYWORDS = frozenset(
-    """alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl const
-    const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern false
-    float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
-    protected public register reinterpret_cast return short signed sizeof static static_assert static_cast struct switch
-    template this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t
-    while xor xor_eq threadIdx blockIdx blockDim gridDim warpSize printf assert main""".split()
-)
-
 
 def print_source(source: Source) -> str:
     """The text of a translation unit."""
@@ -82,7 +74,7 @@ def _names(source: Source) -> dict[str, str]:
     """The C++ name of each user name: itself, with underscores appended until nothing else has that name."""
     parts = (source.functions, source.kernel)
     names = [n for n in _walk(parts) if isinstance(n, Name)]
-    taken = _KEYWORDS | frozenset(_GLOBAL_NAMES.findall(source.prelude))
+    taken = KEYWORDS | frozenset(_GLOBAL_NAMES.findall(source.prelude))
     taken |= frozenset(n.text for n in names if not n.user) | frozenset(f.name for f in source.functions)
     taken |= frozenset((source.kernel.name,))
     chosen: dict[str, str] = {}
@@ -141,7 +133,7 @@ class _Printer:
     def statement(self, text: str, depth: int) -> list[str]:
         """A statement, broken at spaces if it is too long."""
         line, lines = INDENT * depth + text, []
-        while len(line) > WIDTH and (cut := line.rfind(" ", len(INDENT) * (depth + 2), WIDTH)) > 0:
+        while len(line) > WIDTH and (cut := _break(line, len(INDENT) * (depth + 2))) > 0:
             lines.append(line[:cut])
             line = INDENT * (depth + 1) + line[cut + 1 :]
         return [*lines, line]
@@ -177,14 +169,12 @@ class _Printer:
 
     def inline(self, node: Inline, depth: int) -> list[str]:
         pad = INDENT * depth
-        if len(node.text) == 1:
-            quoted = [f'"{node.text[0]}"']
-        else:
-            quoted = [f'"{line}\\n"' for line in node.text]
+        end = "" if len(node.text) == 1 else "\\n"
+        quoted = [f'"{line}{end}"' for line in node.text]
         lists = [[f'"{c}"({self.expr(e)})' for c, e in part] for part in (node.outputs, node.inputs)]
         operands = [", ".join(part) for part in lists]
         if len(quoted) == 1:
-            text = f"{pad}asm volatile({quoted[0]} : {operands[0]} : {operands[1]} : \"memory\");"
+            text = f'{pad}asm volatile({quoted[0]} : {operands[0]} : {operands[1]} : "memory");'
             if len(text) <= WIDTH:
                 return [re.sub(r" +", " ", text) if not pad else pad + re.sub(r" +", " ", text.lstrip())]
         inner = pad + INDENT
@@ -212,8 +202,8 @@ class _Printer:
                 inner = _UNARY if op in _BITWISE else level
                 return f"{self.expr(left, inner)} {op} {self.expr(right, max(inner, level + 1))}", level
             case Unary(op, arg):
-                inner = self.expr(arg, _UNARY)
-                return f"{op}({inner})" if inner.startswith(op) else f"{op}{inner}", _UNARY
+                operand = self.expr(arg, _UNARY)
+                return f"{op}({operand})" if operand.startswith(op) else f"{op}{operand}", _UNARY
             case Ternary(cond, then, orelse):
                 parts = (self.expr(cond, _TERNARY + 1), self.expr(then, _TERNARY + 1), self.expr(orelse, _TERNARY))
                 return "{} ? {} : {}".format(*parts), _TERNARY
@@ -239,6 +229,16 @@ def _float(value: float, double: bool) -> str:
         sign = "-" if kind.startswith("-") else ""
         return f"{sign}__longlong_as_double({wide})" if double else f"{sign}__int_as_float({single})"
     return repr(float(value)) + ("" if double else "f")
+
+
+def _break(line: str, first: int) -> int:
+    """The last space of least bracket depth between `first` and the width, or 0."""
+    depth, best, best_depth = 0, 0, len(line)
+    for i, character in enumerate(line[:WIDTH]):
+        depth += (character in "([{") - (character in ")]}")
+        if character == " " and i >= first and depth <= best_depth:
+            best, best_depth = i, depth
+    return best
 
 
 def _wrapped(head: str, items: list[str], tail: str, depth: int, trailing: bool = True) -> list[str]:

@@ -62,7 +62,9 @@ def _emission(state: State, call: InstrCall, emission: Emission, use: Use | None
             return [_store(state, call, emission)]
         case Guard(inside, body):
             buffer, index = element_index(call, inside)
-            tests = [t for i, n in elements_of(state.buffers[buffer], index) for t in (Cmp(">=", i, Int(0)), Cmp("<", i, n))]
+            tests = [
+                t for i, n in elements_of(state.buffers[buffer], index) for t in (Cmp(">=", i, Int(0)), Cmp("<", i, n))
+            ]
             cond = simplify_cond(BoolOp("and", tuple(tests)), state.facts)
             nodes = _block(state, call, body, use)
             if isinstance(cond, Bool):

@@ -29,11 +29,11 @@ from exogpu.codegen.lower.state import C_TYPES, Gathered, MapSpec, State, barrie
 from exogpu.codegen.lower.statement import declare_counters, lower_block
 from exogpu.codegen.lower.team import WARP, BarrierIds, cta, plus
 from exogpu.codegen.specialise import Block, project, size_facts, specialise
+from exogpu.ir.index import Int
 from exogpu.ir.instr import BufferInfo, Mode
 from exogpu.ir.proc import Proc, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, InstrCall
 from exogpu.ir.types import Gmem, Scalar
-from exogpu.ir.index import Int
 from exogpu.ir.walk import walk
 
 
@@ -211,6 +211,3 @@ def _parameters(
             case ScalarArg(dtype=dtype):
                 if name in used:
                     yield ScalarParam(arg.name, dtype), Parameter(C_TYPES[dtype], name)
-
-
-

@@ -120,7 +120,7 @@ def require_multiple(e: Index, align: int, what: str, span: Span) -> None:
         raise BadInput(
             (
                 Diagnostic(
-                    "bounds.alignment",
+                    "contract.alignment",
                     f"{what} must start at a multiple of {align} bytes",
                     span,
                     notes=("the index expressions do not show that it does",),

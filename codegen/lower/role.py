@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exogpu.codegen.cuda.tree import Apply, Do, IntLit, Name, Node
-from exogpu.codegen.lower.team import WARP, Team
+from exogpu.codegen.lower.team import Team
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.proc import Block, Proc, RoleDecl
 
@@ -45,13 +45,10 @@ def check_registers(proc: Proc) -> None:
         wrong = role.regs is not None and (role.regs % REGISTER_UNIT or not 24 <= role.regs <= 256)
         if (partial and role.regs is not None) or wrong:
             message = f"role `{role.name}` cannot change its registers to {role.regs}"
-            notes = ("setmaxnreg takes a multiple of 8 from 24 to 256 and whole warpgroups",)
-            raise BadInput((Diagnostic("setmaxnreg.pool", message, role.span, notes=notes),))
+            rule = "setmaxnreg takes a multiple of 8 from 24 to 256 and whole warpgroups"
+            raise BadInput((Diagnostic("setmaxnreg.pool", message, role.span, notes=(rule,)),))
     need = sum(r.threads * (entry if r.regs is None else r.regs) for r in proc.block.roles)
     if need > entry * proc.block.threads:
         message = f"the roles ask for {need} registers, the CTA starts with {entry * proc.block.threads}"
         notes = tuple(f"`{r.name}`: {r.threads} threads x {r.regs if r.regs else entry}" for r in proc.block.roles)
         raise BadInput((Diagnostic("setmaxnreg.pool", message, proc.block.span, notes=notes),))
-
-
-__all__ = ["WARP", "check_registers", "entry_registers", "role_team", "set_registers"]

@@ -6,7 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from exogpu.codegen.counters import Counter, Path, Use
-from exogpu.codegen.cuda.tree import Apply, Binary, Branch, Convert, Declare, Do, Expr, IntLit, Loop, Name, Node, Scope, Set
+from exogpu.codegen.cuda.tree import (
+    Apply,
+    Binary,
+    Branch,
+    Convert,
+    Declare,
+    Do,
+    IntLit,
+    Loop,
+    Name,
+    Node,
+    Scope,
+    Set,
+)
 from exogpu.codegen.lower.emit_instr import lower_instruction
 from exogpu.codegen.lower.place import address_name, bytes_name, place, register_count
 from exogpu.codegen.lower.role import role_team
@@ -229,5 +242,3 @@ def declare_counters(counters: Sequence[Counter]) -> list[Node]:
         nodes += [Declare("int", Name(f"{counter.name}_phase"), IntLit(0))] if counter.phased else []
         nodes += [Declare("int", Name(f"{counter.name}_count"), IntLit(0))] if counter.counted else []
     return nodes
-
-

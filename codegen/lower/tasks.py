@@ -33,7 +33,9 @@ def task_loop(indices: Indices, block: Block, loops: Sequence[For], body: tuple[
     return [*head, Loop(TASK, BLOCK, tasks, GRID, (*decoded, *body), 1)]
 
 
-def decode(task: Name, names: Sequence[Name], counts: Sequence[Expr], offsets: Sequence[Expr], raster: int) -> list[Node]:
+def decode(
+    task: Name, names: Sequence[Name], counts: Sequence[Expr], offsets: Sequence[Expr], raster: int
+) -> list[Node]:
     """Declarations of the task coordinates. With a raster group g > 1 the first coordinate runs fastest inside groups
     of g (the last group may be smaller), then the last coordinate, and so on; otherwise the order is row-major."""
     if raster == 1 or len(names) == 1:
@@ -62,9 +64,9 @@ def _row_major(task: Name, names: Sequence[Name], counts: Sequence[Expr], offset
     for i in range(len(names) - 1, 0, -1):
         nodes.append(Declare("const int", names[i], add(Binary("%", left, counts[i]), offsets[i])))
         quotient = Binary("/", left, counts[i])
-        left = quotient if i == 1 else Name(f"{task.text}_{i}")
-        nodes += [] if i == 1 else [Declare("const int", left, quotient)]
+        if i == 1:
+            left = quotient
+        else:
+            nodes.append(Declare("const int", name := Name(f"{task.text}_{i}"), quotient))
+            left = name
     return [*nodes, Declare("const int", names[0], add(left, offsets[0]))]
-
-
-

@@ -107,7 +107,10 @@ def split(outer: Team, lo: int, hi: int, unit: int) -> Split:
     elif unit == WARP:
         thread, warp = outer.lane, IntLit(0)
     elif hi - lo == 1:
-        thread, warp = plus(outer.thread, -lo * unit), plus(outer.warp, -lo * unit // WARP) if whole_warps else IntLit(0)
+        thread, warp = (
+            plus(outer.thread, -lo * unit),
+            plus(outer.warp, -lo * unit // WARP) if whole_warps else IntLit(0),
+        )
     else:
         thread, warp = remainder(outer.thread, unit), remainder(outer.warp, size) if whole_warps else IntLit(0)
     if unit == 1:

@@ -85,7 +85,9 @@ def _dlpack(name: str, array: Any) -> ArrayView:
     tensor = dlpack.read(capsule)
     dtype = DLPACK_NAMES.get((tensor.code, tensor.bits))
     if dtype is None or tensor.lanes != 1:
-        raise LaunchError(f"`{name}` has DLPack element type {(tensor.code, tensor.bits, tensor.lanes)}, which no kernel takes")
+        raise LaunchError(
+            f"`{name}` has DLPack element type {(tensor.code, tensor.bits, tensor.lanes)}, which no kernel takes"
+        )
     if tensor.device_type not in (dlpack.CUDA, dlpack.CUDA_MANAGED):
         raise LaunchError(f"`{name}` does not lie on a CUDA device")
     writable = not _immutable(array)

@@ -53,9 +53,7 @@ def read(capsule: Any) -> DlTensor:
     strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else row_major(shape)
     kind = tensor.dtype
     address = (tensor.data or 0) + tensor.byte_offset
-    return DlTensor(
-        address, tensor.device.type, tensor.device.id, kind.code, kind.bits, kind.lanes, shape, strides
-    )
+    return DlTensor(address, tensor.device.type, tensor.device.id, kind.code, kind.bits, kind.lanes, shape, strides)
 
 
 def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:

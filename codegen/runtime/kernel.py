@@ -228,7 +228,7 @@ def _to_host(copy: ArrayView, array: ArrayView, stream: int) -> None:
     target = _contiguous(array)
     driver.download(_rows(copy), _rows(target), stream)
     driver.synchronize(stream)
-    if target.host is not array.host and array.host is not None:
+    if array.host is not None and target.host is not None and target.host is not array.host:
         np.copyto(array.host, target.host)
 
 

@@ -52,6 +52,11 @@ def problems(request: MapRequest) -> Iterator[str]:
     if not 1 <= len(request.dims) <= MAX_RANK or len(request.dims) != len(request.box):
         yield f"{name} has {len(request.dims)} dimensions, the map {len(request.box)}; 1 to {MAX_RANK} are possible"
         return
+    yield from _tensor_problems(request, name)
+    yield from _box_problems(request, name)
+
+
+def _tensor_problems(request: MapRequest, name: str) -> Iterator[str]:
     if request.dtype not in DATA_TYPES:
         yield f"{name} has element type {request.dtype.value}, which TMA does not copy"
     if request.address % UNIT:
@@ -64,6 +69,9 @@ def problems(request: MapRequest) -> Iterator[str]:
             yield f"rows of dimension {dim} of {name} are {stride} bytes apart, not a multiple of {UNIT}"
         if not 0 < stride < MAX_PITCH:
             yield f"rows of dimension {dim} of {name} are {stride} bytes apart; TMA takes less than 2^40"
+
+
+def _box_problems(request: MapRequest, name: str) -> Iterator[str]:
     for dim, extent in enumerate(request.box):
         if not 1 <= extent <= MAX_BOX:
             yield f"the box of {name} has extent {extent} in dimension {dim}; TMA takes 1 to {MAX_BOX}"

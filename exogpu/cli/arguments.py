@@ -86,6 +86,7 @@ def _add_run(commands: AddParser) -> None:
     )
     parser.add_argument("bundle", metavar="BUNDLE", help="a bundle that `exogpu compile` wrote")
     parser.add_argument(
-        "--size", metavar="NAME=VALUE", action="append", default=[], help="value of a size argument (default: 96)"
+        "--size", metavar="NAME=VALUE", action="append", default=[], help="value of a size argument (default: 256)"
     )
+    _add_output(parser)
     parser.add_argument("--seed", type=int, default=0, help="seed of the random inputs (default: 0)")

@@ -1,6 +1,7 @@
 """The vocabulary in which an instruction says how it is emitted.
 
-    emission ::= asm(text, operands) | guard(element) { emission } | store(element, values) | copy(element, element) | pin
+    emission ::= asm(text, operands) | guard(element) { emission } | store(element, values)
+               | copy(element, element) | pin
 
 `asm` is inline PTX. Its text names operands as `$name`; each operand is typed, and the emitter turns it into a
 register, an immediate or a register list. Windows are named by the instruction's parameter. An offset inside a

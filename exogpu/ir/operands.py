@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from exogpu.diagnostics import Diagnostic
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Int, Not, Var
-from exogpu.ir.instr import Buffers, Instr, Param
+from exogpu.ir.instr import Buffers, Param
 from exogpu.ir.stmt import BarrierRef, IndexArg, InstrCall, Operand, Window
 from exogpu.ir.types import Gmem, Memory, Rmem, Smem, WgmmaD
 from exogpu.ir.value import ScalarFn
@@ -88,8 +88,3 @@ def _operand(call: InstrCall, param: Param, operand: Operand, buffers: Buffers) 
         wanted = " or ".join(d.value for d in param.dtypes)
         text = f"{subject} must be {wanted}"
         yield Diagnostic("lang.type_mismatch", text, span, f"`{operand.buffer}` is {info.dtype.value}")
-
-
-def touches_data(instr: Instr) -> bool:
-    """Whether an instruction accesses memory: its sequential meaning is not empty."""
-    return bool(instr.footprints)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from exogpu.ir.emission import Asm, BarrierAddress, Coordinate, Emission, TensorMap, TileAddress
-from exogpu.ir.instr import Buffers, CompleteTx, Footprint, Group, GroupMember, Instr, Mode, Param, Proxy
-from exogpu.ir.types import Gmem, Smem
-from exogpu.isa.build import assign, element, in_bounds, nest, zero_filled
+from exogpu.ir.emission import Asm, AsmOperand, BarrierAddress, Coordinate, Emission, TensorMap, TileAddress
 from exogpu.ir.index import Index
+from exogpu.ir.instr import Buffers, CompleteTx, Footprint, Group, GroupMember, Instr, Mode, Param, Proxy
 from exogpu.ir.stmt import If, InstrCall, Stmt
+from exogpu.ir.types import Gmem, Smem
 from exogpu.ir.value import Read
+from exogpu.isa.build import assign, element, in_bounds, nest, zero_filled
 
 MAX_BOX = 256
 ALIGNMENT = 128
+
+Operands = tuple[tuple[str, AsmOperand], ...]
 
 
 def _tile_rules(call: InstrCall, buffers: Buffers, shared: str, tensor: str) -> tuple[str, ...]:
@@ -31,7 +33,8 @@ def _tile_rules(call: InstrCall, buffers: Buffers, shared: str, tensor: str) -> 
     if row % 16:
         problems.append(f"the inner extent is {row} bytes, not a multiple of 16")
     if isinstance(info.memory, Smem) and info.memory.swizzle and row != info.memory.swizzle:
-        problems.append(f"the inner extent is {row} bytes; with swizzle {info.memory.swizzle} it must be {info.memory.swizzle}")
+        swizzle = info.memory.swizzle
+        problems.append(f"the inner extent is {row} bytes; with swizzle {swizzle} it must be {swizzle}")
     last = info.shape[-2:]
     if tuple(getattr(e, "value", None) for e in last) != smem.shape:
         problems.append("the shared-memory tile must cover the last two dimensions of its buffer")
@@ -66,7 +69,7 @@ def _load_emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
         f"cp.async.bulk.tensor.{len(at)}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
         f"[$dst], [$map, {{{names}}}], [$barrier];"
     )
-    operands = (("dst", TileAddress("dst", ALIGNMENT)), ("map", TensorMap("src", "dst")), *at)
+    operands: Operands = (("dst", TileAddress("dst", ALIGNMENT)), ("map", TensorMap("src", "dst")), *at)
     return (Asm(f"tma_load_{len(at)}d", text, (*operands, ("barrier", BarrierAddress("barrier")))),)
 
 
@@ -74,7 +77,7 @@ def _store_emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
     at = _coordinates(call, "dst")
     names = ", ".join(f"${name}" for name, _ in at)
     text = f"cp.async.bulk.tensor.{len(at)}d.global.shared::cta.tile.bulk_group [$map, {{{names}}}], [$src];"
-    operands = (("map", TensorMap("dst", "src")), *at, ("src", TileAddress("src", ALIGNMENT)))
+    operands: Operands = (("map", TensorMap("dst", "src")), *at, ("src", TileAddress("src", ALIGNMENT)))
     return (Asm(f"tma_store_{len(at)}d", text, operands),)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Final
 
+from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, CmpOp, Cond, Index, IndexOp, Int, Not, Var
 from exogpu.ir.linear import fold, literal
 from exogpu.lang.errors import Rejected, reject
@@ -180,14 +181,8 @@ def _comparison(ctx: Context, node: ast.Compare) -> Cond:
         tests.append(Cmp(COMPARISONS[type(op)], left, right, ctx.span(node)))
     constant = all(isinstance(o, Int) for o in operands) and next(names(node), None) is not None
     if constant:
-        return Bool(all(_holds(t) for t in tests), ctx.span(node))
+        return Bool(all(holds(t, {}) for t in tests), ctx.span(node))
     return tests[0] if len(tests) == 1 else BoolOp("and", tuple(tests), ctx.span(node))
-
-
-def _holds(test: Cond) -> bool:
-    from exogpu.ir.evaluate import holds
-
-    return holds(test, {})
 
 
 def _connective(ctx: Context, node: ast.BoolOp, conjunction: bool, values: list[ast.expr]) -> Cond:

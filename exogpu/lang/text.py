@@ -64,14 +64,17 @@ def definition(fn: FunctionType) -> tuple[Text, ast.FunctionDef]:
     lines = tuple(linecache.getlines(file, fn.__globals__))
     with quiet():
         tree = ast.parse("".join(lines))
+    text = Text(file, lines)
     for node in ast.walk(tree):
+        if isinstance(node, ast.AsyncFunctionDef) and node.name == fn.__name__ and _first_line(node) == first:
+            raise reject("syntax", "a procedure is not `async`", text.header(node), help="write `def`")
         if isinstance(node, ast.FunctionDef) and node.name == fn.__name__ and _first_line(node) == first:
-            return Text(file, lines), node
+            return text, node
     nowhere = Span(file, first, 0, first, 0)
     raise reject(
         "no_source", f"the source of `{fn.__name__}` cannot be read", nowhere, help="define it with `def` in a file"
     )
 
 
-def _first_line(node: ast.FunctionDef) -> int:
+def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return min((d.lineno for d in node.decorator_list), default=node.lineno)

@@ -58,9 +58,14 @@ def _finding(run: Run, obligation: Obligation, options: TextOptions) -> Iterator
             yield from steps[1:]
 
 
+def headline(run: Run, report: Report, palette: Palette) -> str:
+    """The verdict on a kernel in one line."""
+    verdict = palette(ROLES[report.status], report.status.value)
+    return "   ".join(filter(None, (run.kernel(report), verdict, _counts(report), _cost(run, report))))
+
+
 def _summary(run: Run, report: Report, options: TextOptions) -> Iterator[str]:
-    verdict = options.palette(ROLES[report.status], report.status.value)
-    yield "   ".join(filter(None, (run.kernel(report), verdict, _counts(report), _cost(run, report))))
+    yield headline(run, report, options.palette)
     if report.reason:
         yield f"  reason: {report.reason}"
     if options.chains:
@@ -68,7 +73,8 @@ def _summary(run: Run, report: Report, options: TextOptions) -> Iterator[str]:
     elif report.status is Status.PROVED:
         yield from _properties(report)
     if report.axioms:
-        yield f"  memory-model axioms used: {', '.join(_axiom(a) for a in report.axioms)}"
+        yield "  axioms used, where the PTX ISA leaves a choice or makes an exception:"
+        yield from (f"    {_axiom(a)}" for a in report.axioms)
 
 
 def _counts(report: Report) -> str:
@@ -111,4 +117,4 @@ def _chains(run: Run, report: Report) -> Iterator[str]:
 
 def _axiom(name: str) -> str:
     code = lookup(name)
-    return f"{name} ({code.proved})" if code else name
+    return f"{name}: {code.meaning}" if code else name

@@ -5,7 +5,9 @@ Integer sums are exact in any order and bf16 sums in none, so results can be com
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -31,11 +33,16 @@ INTEGER = (Scalar.I32, Scalar.I8)
 
 @dataclass(frozen=True)
 class Scope:
-    """Loop variables with their largest possible value, and buffers with type and shape."""
+    """Loop variables with their largest possible value, buffers with type and shape, numbers for new names."""
 
     variables: dict[str, int]
     buffers: dict[str, tuple[Scalar, tuple[int, ...]]]
     depth: int
+    numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    def deeper(self) -> Scope:
+        """The scope of a nested block."""
+        return replace(self, depth=self.depth + 1)
 
 
 @st.composite
@@ -97,7 +104,9 @@ def reads(draw: st.DrawFn, scope: Scope, integer: bool) -> Value:
 
 @st.composite
 def values(draw: st.DrawFn, scope: Scope, integer: bool, depth: int = 2) -> Value:
-    match draw(st.sampled_from(("read", "read", "num", "index", "arith", "arith", "neg", "select"))) if depth else "read":
+    match (
+        draw(st.sampled_from(("read", "read", "num", "index", "arith", "arith", "neg", "select"))) if depth else "read"
+    ):
         case "num":
             return Num(float(draw(st.integers(-4, 4))))
         case "index":
@@ -127,19 +136,18 @@ def blocks(draw: st.DrawFn, scope: Scope) -> tuple[Stmt, ...]:
     stmts: list[Stmt] = []
     for _ in range(draw(st.integers(1, 3))):
         kind = draw(st.sampled_from(("assign", "assign", "loop", "loop", "if", "alloc")))
-        inner = Scope(scope.variables, scope.buffers, scope.depth + 1)
         if scope.depth >= 3 or kind == "assign":
             stmts.append(draw(assigns(scope)))
         elif kind == "loop":
             stmts.append(draw(loops(scope)))
         elif kind == "if":
-            orelse = draw(blocks(inner)) if draw(st.booleans()) else ()
-            stmts.append(If(draw(conds(scope)), draw(blocks(inner)), orelse))
+            orelse = draw(blocks(scope.deeper())) if draw(st.booleans()) else ()
+            stmts.append(If(draw(conds(scope)), draw(blocks(scope.deeper())), orelse))
         else:
-            name = f"t{len(scope.buffers)}_{scope.depth}"
+            name = f"t{next(scope.numbers)}"
             shape = draw(st.sampled_from(((4,), (2, 3), (12,))))
             dtype = draw(st.sampled_from((Scalar.I32, Scalar.I32, Scalar.BF16)))
-            scope = Scope(scope.variables, {**scope.buffers, name: (dtype, shape)}, scope.depth)
+            scope = replace(scope, buffers={**scope.buffers, name: (dtype, shape)})
             stmts.append(Alloc(name, dtype, shape, Rmem()))
     return tuple(stmts)
 
@@ -159,14 +167,16 @@ def loops(draw: st.DrawFn, scope: Scope) -> Stmt:
         case 2 if scope.variables:
             first, most = draw(atoms(scope))
             end, top = Bin("+", first, Int(2)), most + 1
-    body = draw(blocks(Scope({**scope.variables, var: top}, scope.buffers, scope.depth + 1)))
+    body = draw(blocks(replace(scope.deeper(), variables={**scope.variables, var: top})))
     return For(var, first, end, Seq(), body)
 
 
 @st.composite
 def procs(draw: st.DrawFn) -> tuple[Proc, dict[str, Any]]:
     """A procedure of one or two loop nests, and its arguments."""
-    buffers = {a.name: (a.dtype, tuple(getattr(e, "value", 0) for e in a.shape)) for a in ARGS if isinstance(a, TensorArg)}
+    buffers = {
+        a.name: (a.dtype, tuple(getattr(e, "value", 0) for e in a.shape)) for a in ARGS if isinstance(a, TensorArg)
+    }
     scope = Scope({}, buffers, 0)
     body = tuple(draw(loops(scope)) for _ in range(draw(st.integers(1, 2))))
     proc = Proc("random", ARGS, (), Block(1), (), body)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+from exogpu.codes import all_codes
 from exogpu.diagnostics import Diagnostic
 
 Findings = Callable[[str], tuple[Diagnostic, ...]]
@@ -249,6 +250,20 @@ CASES = [
     Case("lang.syntax", MAP, "return x + x", "y = x", "twice"),
     Case("lang.type_mismatch", MAP, "def twice(x: f32)", "def twice(x: bf16)", "x: bf16"),
     Case("lang.syntax", MAP, "block(128)", "block(128", "("),
+    Case(
+        "lang.syntax",
+        MAP,
+        "def scale",
+        "async def scale",
+        "async def scale(N: size, alpha: f32, X: f32[N] @ GMEM, Y: f32[N] @ GMEM, I: i32[N] @ GMEM):",
+    ),
+    Case(
+        "lang.name",
+        MAP,
+        "def twice(x: f32):\n    return x + x\n",
+        "def twice(x: f32):\n    return x + x\n\n\n@scalar\ndef sqrt(x: f32):\n    return x\n",
+        "sqrt",
+    ),
 ]
 
 
@@ -261,6 +276,12 @@ def test_bad_program_and_its_twin(case: Case, findings: Findings) -> None:
     assert (found.code, _marked(text, found)) == (case.code, case.marked), found
     assert found.message[0].islower() or found.message.startswith("`") or found.message[0].isdigit()
     assert not found.message.endswith(".") and "\n" not in found.message
+
+
+def test_every_code_of_the_front_end_has_a_case() -> None:
+    elsewhere = {"lang.scope", "lang.no_source"}  # of procedures that no text gives
+    codes = {code.name for code in all_codes() if code.name.startswith("lang.")}
+    assert codes - elsewhere == {case.code for case in CASES if case.code.startswith("lang.")}
 
 
 def _marked(text: str, found: Diagnostic) -> str:

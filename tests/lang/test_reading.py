@@ -358,3 +358,10 @@ def test_collectives_of_the_bf16_kernel() -> None:
 
 def test_load_gives_all_procedures_in_order() -> None:
     assert list(load(gemm_f32.span.file)) == ["gemm_f32"]
+
+
+def test_the_star_import_shadows_no_builtin(program: Program) -> None:
+    names = set(__import__("exogpu.lang", fromlist=["__all__"]).__all__)
+    assert not names & set(dir(__builtins__) if not isinstance(__builtins__, dict) else __builtins__)
+    text = HEAD + "WIDTH = max(16, min(32, 64))\n\n" + BODY.replace("block(32)", "block(WIDTH)")
+    assert program(text.replace("{value}", "max(X[b], 0.0)"))["k"].block.threads == 32

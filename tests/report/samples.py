@@ -92,7 +92,7 @@ UNSUPPORTED = Obligation(
 
 VACUOUS = Obligation(
     name="bounds/A",
-    rule="bounds.index",
+    rule="bounds",
     title="A[k : k + 64] lies inside A",
     status=Status.VACUOUS,
     span=span(7, "A[k : k + 64]"),

@@ -70,7 +70,7 @@ def test_short_matches_the_documented_editor_pattern() -> None:
         "race.war",
         "deadlock.cycle",
         "unsupported",
-        "bounds.index",
+        "bounds",
     ]
 
 

@@ -1,0 +1,59 @@
+"""`exogpu compile`: prove a kernel, emit it, write the bundle."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from exogpu.cli.errors import UsageError
+from exogpu.cli.output import palette, render
+from exogpu.cli.targets import load_target, resolve
+from exogpu.diagnostics import BadInput
+from exogpu.ir.proc import Proc
+from exogpu.report.model import Exit, Run, exit_status
+from exogpu.report.text import headline
+from exogpu.verify.proven import ProvenKernel
+
+
+def execute(arguments: argparse.Namespace) -> Exit:
+    """Writes a bundle only for a proven kernel; else prints the same report as `verify`."""
+    from exogpu.verify.prove import prove
+
+    try:
+        proc = _one_proc(arguments.target)
+        proven, report = prove(proc)
+        run = Run((report,))
+        if proven is not None:
+            print(headline(run, report, palette(arguments.color)))
+            print(_compile(proven, Path(arguments.output or f"{proc.name}.exogpu")))
+            return Exit.PROVED
+    except BadInput as error:
+        run = Run(problems=error.diagnostics)
+    sys.stdout.write(render(run, "text", arguments.color))
+    return exit_status(run)
+
+
+def _one_proc(text: str) -> Proc:
+    procs = load_target(resolve(text))
+    if len(procs) > 1:
+        raise UsageError(f"{text} has several kernels; give PATH:NAME with one of {', '.join(p.name for p in procs)}")
+    return procs[0]
+
+
+def _compile(proven: ProvenKernel, path: Path) -> str:
+    """Emits, compiles and writes the bundle; a line that says what it holds."""
+    from exogpu.codegen.bundle import write
+    from exogpu.codegen.emit import emit
+
+    bundle = emit(proven)
+    try:
+        write(bundle, path)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+    m = bundle.manifest
+    spilled = m.resources["spill_store_bytes"] + m.resources["spill_load_bytes"]
+    return (
+        f"wrote {path}: {m.threads} threads a CTA, {m.resources['registers']} registers a thread, "
+        f"{spilled} bytes spilled, {m.shared_bytes} bytes of shared memory"
+    )

@@ -1,0 +1,52 @@
+"""The table of scalar functions against Python's own mathematics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from exogpu.ir.functions import FUNCTIONS
+from exogpu.lang import surface
+
+REFERENCE: dict[str, Callable[[float], float]] = {
+    "abs": abs,
+    "exp": math.exp,
+    "exp2": lambda x: 2**x,
+    "log": math.log,
+    "log2": math.log2,
+    "sqrt": math.sqrt,
+    "rsqrt": lambda x: 1 / math.sqrt(x),
+    "tanh": math.tanh,
+    "sin": math.sin,
+    "cos": math.cos,
+    "relu": lambda x: max(x, 0),
+    "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
+}
+
+
+def test_every_function_is_a_word_and_has_a_reference() -> None:
+    assert set(FUNCTIONS) == set(REFERENCE)
+    assert set(FUNCTIONS) <= set(surface.WORDS) | surface.PYTHON_WORDS
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCE))
+def test_values(name: str) -> None:
+    points = np.array([0.25, 0.5, 1.0, 3.0], dtype=np.float64)
+    expected = [REFERENCE[name](float(x)) for x in points]
+    np.testing.assert_allclose(FUNCTIONS[name].numpy(points), expected, rtol=1e-14)
+    assert FUNCTIONS[name].numpy(points.astype(np.float32)).dtype == np.float32
+
+
+def test_negative_arguments() -> None:
+    points = np.array([-2.0, -0.5], dtype=np.float32)
+    assert FUNCTIONS["abs"].numpy(points).tolist() == [2.0, 0.5]
+    assert FUNCTIONS["relu"].numpy(points).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=lambda f: f.name)
+def test_cuda_spelling_has_its_argument(function: object) -> None:
+    cuda, arity = getattr(function, "cuda", ""), getattr(function, "arity", 0)
+    assert arity == 1 and "x" in cuda.format("x") and cuda.count("{0}") == 1

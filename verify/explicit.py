@@ -1,0 +1,61 @@
+"""The explicit oracle: one concrete problem size, checked by enumeration instead of by proof.
+
+It shares the lowering with the prover and nothing else: conflicts are found by enumerating instances, ordering by
+searching the happens-before graph, barriers by running the machine. Its cost grows with the sizes; it exists to keep
+the prover honest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from exogpu.verify.concrete import Env, Occurrence, Unrolling, occurrences
+from exogpu.verify.graph import Search
+from exogpu.verify.instance import LANE
+from exogpu.verify.machine import Early, Machine, Stuck
+from exogpu.verify.program import Event, Exec, Program
+from exogpu.verify.races import Conflict, conflicts
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A violation at the given sizes: a rule, and where."""
+
+    rule: str
+    where: str
+
+
+def faults(program: Program, sizes: Env, coordinates: tuple[Env, ...] = ()) -> Iterator[Fault]:
+    """Every unordered conflicting pair, and what the machine runs into. `coordinates`: the tasks of the CTA in order."""
+    unrolling = Unrolling(program, sizes, dict(enumerate(coordinates)))
+    ending = Machine(unrolling).run()
+    if isinstance(ending, Stuck | Early):
+        yield Fault("barrier", str(ending))
+        return
+    tasks = dict(enumerate(coordinates))
+    for conflict in conflicts(program):
+        found = next(_unordered(unrolling, conflict, sizes, tasks), None)
+        if found is not None:
+            yield Fault(conflict.rule, f"{conflict.goal.name}: {dict(found[0].env)} and {dict(found[1].env)}")
+
+
+def _unordered(
+    u: Unrolling, conflict: Conflict, sizes: Env, tasks: dict[int, Env]
+) -> Iterator[tuple[Occurrence, Occurrence]]:
+    later = list(_instances(u.program, conflict.second.event, sizes, tasks))
+    for x in _instances(u.program, conflict.first.event, sizes, tasks):
+        search = Search(u, x, conflict.goal.needs, everybody=True)
+        for y in later:
+            if conflict.goal.check(u, x, y) and search.path_to(y) is None:
+                yield x, y
+
+
+def _instances(program: Program, event: Event, sizes: Env, tasks: dict[int, Env]) -> Iterator[Occurrence]:
+    """Instances of single threads (or warps, or barriers)."""
+    for o in occurrences(program, event, sizes, tasks):
+        if event.exec is Exec.EACH and event.size > 1:
+            for lane in range(event.size):
+                yield replace(o, env={**o.env, LANE: lane}, first=o.first + lane, width=1)
+        else:
+            yield o

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from exogpu.codegen.runtime.errors import LaunchError
-from exogpu.codegen.runtime.tensormap import DATA_TYPES, PROMOTION_256B, SWIZZLES, MapRequest
+from exogpu.codegen.errors import LaunchError
+from exogpu.codegen.tensormap import DATA_TYPES, PROMOTION_256B, SWIZZLES, MapRequest
 
 HOPPER = (9, 0)
 

@@ -88,6 +88,7 @@ def make_manifest(proc: Proc, lowered: Lowered, digest: str, resources: Resource
     alignments = tensor_alignments(proc, lowered)
     return Manifest(
         kernel=proc.name,
+        entry=lowered.source.kernel.name,
         tool=f"exogpu {__version__}",
         sha256=digest,
         arguments=tuple(_argument(a, lowered.written, alignments) for a in proc.args),

@@ -65,9 +65,11 @@ class Precondition:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Everything a launch needs. `tasks` are the bounds of the task loops; one CTA each, or a persistent grid."""
+    """Everything a launch needs. `entry` is the compiled function's name, `sha256` the hash of the kernel's source.
+    `tasks` are the bounds of the task loops; one CTA each, or a persistent grid."""
 
     kernel: str
+    entry: str
     tool: str
     sha256: str
     arguments: tuple[Argument, ...]
@@ -176,6 +178,7 @@ def to_json(manifest: Manifest) -> Json:
     return {
         "schema": SCHEMA,
         "kernel": manifest.kernel,
+        "entry": manifest.entry,
         "tool": manifest.tool,
         "sha256": manifest.sha256,
         "arguments": [_argument_to_json(a) for a in manifest.arguments],
@@ -201,6 +204,7 @@ def from_json(data: Json) -> Manifest:
             raise _damaged(f"it has schema {schema}, this version reads {SCHEMA}")
         case {
             "kernel": str(kernel),
+            "entry": str(entry),
             "tool": str(tool),
             "sha256": str(sha256),
             "arguments": list(arguments),
@@ -216,6 +220,7 @@ def from_json(data: Json) -> Manifest:
         }:
             return Manifest(
                 kernel,
+                entry,
                 tool,
                 sha256,
                 tuple(_argument_from_json(a) for a in arguments),

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-GOLDEN = Path(__file__).parent / "golden"
+ROOT = Path(__file__).resolve().parent.parent
+GOLDEN = ROOT / "tests" / "golden"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -57,3 +58,21 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8"), f"{name} differs; run pytest --update-golden and review it"
 
     return check
+
+
+@pytest.fixture
+def compiled_example(tmp_path: Path) -> Callable[[str], Path]:
+    """`compiled_example(name)` is the bundle of examples/name.py: from the folder that EXOGPU_BUNDLES names (for a GPU
+    machine without the solver), else compiled now."""
+
+    def get(name: str) -> Path:
+        from exogpu.cli.app import main
+
+        folder = os.environ.get("EXOGPU_BUNDLES")
+        if folder:
+            return Path(folder) / f"{name}.exogpu"
+        bundle = tmp_path / f"{name}.exogpu"
+        assert main(["compile", str(ROOT / "examples" / f"{name}.py"), "-o", str(bundle)]) == 0
+        return bundle
+
+    return get

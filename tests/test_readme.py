@@ -76,13 +76,12 @@ def test_users_kernel_is_proved_and_compiled_as_shown(
 
 @pytest.mark.gpu
 def test_users_kernel_runs_as_shown(
-    tmp_path: Path, shown: Shown, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    compiled_example: Callable[[str], Path], shown: Shown, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["compile", str(ROOT / "examples" / "transpose.py"), "-o", "transpose.exogpu"]) == 0
+    path = compiled_example("transpose")
     capsys.readouterr()
     command = "exogpu run transpose.exogpu --size M=1000 --size N=777"
-    assert main(command.split()[1:]) == 0
+    assert main(["run", str(path), *command.split()[3:]]) == 0
     shown(command, 0, capsys.readouterr().out)
 
 

@@ -104,9 +104,11 @@ def lift_path(
     path: list[PathNode],
     edges: list[Edge],
 ) -> list[LiftedChain]:
-    """Every reading of a concrete path: a prefix named from x, the rest from y."""
+    """Readings of a concrete path: a prefix named from x, the rest from y, changing over where an arrive wakes an
+    await (the iterations of two roles are not a fixed distance apart)."""
     out: list[LiftedChain] = []
-    for split in range(len(path), -1, -1):
+    signals = [i + 1 for i, edge in enumerate(edges) if edge is Edge.SIGNAL]
+    for split in dict.fromkeys((*signals, len(path), 0)):
         try:
             links = tuple(
                 _lift(program, node, *(("x", x), ("y", y)) if i < split else (("y", y), ("x", x)))

@@ -79,12 +79,14 @@ def occurrences(program: Program, event: Event, sizes: Env, tasks: Mapping[int, 
     """Every instance of an event, the threads of one instance together. `tasks` gives the coordinates of each task
     of the CTA by ordinal."""
 
+    loops = event.loops
+
     def nest(depth: int, env: dict[str, int]) -> Iterator[dict[str, int]]:
-        if depth == len(event.loops):
+        if depth == len(loops):
             if all(holds(g, env) for g in event.guards):
                 yield dict(env)
             return
-        loop = event.loops[depth]
+        loop = loops[depth]
         for value in _bounds(loop, env):
             env[loop.var] = value
             if loop.var == TASK:
@@ -136,21 +138,17 @@ class Unrolling:
                     raise TooLarge(f"more than {LIMIT} events")
         self.items.sort(key=lambda o: o.key)
         self._traces: dict[int, list[int]] = {}
-        self._numbered: set[int] = set()
+        self._threads = [(o.first, o.first + o.width) for o in self.items]
         self._numbers: dict[tuple[int, int], int] = {}
         self._keys: dict[int, list[Key]] = {}
         self._tasks = tasks
 
     def trace(self, thread: int) -> list[int]:
         """Indices into `items` of what a thread performs, in program order; numbers them on the first call."""
-        if not self._traces:
-            self._traces = {t: [] for t in range(self.program.threads)}
-            for n, item in enumerate(self.items):
-                for t in item.threads:
-                    self._traces[t].append(n)
-        if thread not in self._numbered:
-            self._numbered.add(thread)
-            self._number(thread, self._traces[thread])
+        if thread not in self._traces:
+            mine = [n for n, (lo, hi) in enumerate(self._threads) if lo <= thread < hi]
+            self._traces[thread] = mine
+            self._number(thread, mine)
         return self._traces[thread]
 
     def _number(self, thread: int, trace: list[int]) -> None:

@@ -27,7 +27,7 @@ class Fault:
 
 
 def faults(program: Program, sizes: Env, coordinates: tuple[Env, ...] = ()) -> Iterator[Fault]:
-    """Every unordered conflicting pair, and what the machine runs into. `coordinates`: the tasks of the CTA in order."""
+    """Every unordered conflicting pair, and what the machine runs into; `coordinates` of the CTA's tasks in order."""
     unrolling = Unrolling(program, sizes, dict(enumerate(coordinates)))
     ending = Machine(unrolling).run()
     if isinstance(ending, Stuck | Early):

@@ -151,7 +151,7 @@ class _Lowering:
         shape = tuple(Int(n) for n in stmt.shape)
         self.info[stmt.name] = BufferInfo(stmt.dtype, stmt.memory, shape)
         self.buffers[stmt.name] = Buffer(stmt.name, stmt.memory, shape, stmt.dtype.bytes, len(self.events), stmt.span)
-        self.emit(stmt, place, f"allocate {stmt.name}", Exec.EACH)
+        self.emit(stmt, place, f"allocation of {stmt.name}", Exec.EACH)
 
     def assign(self, stmt: Assign, place: _Place) -> None:
         accesses = list(self.value_reads(stmt.rhs))
@@ -160,7 +160,7 @@ class _Lowering:
             accesses.append(Access(stmt.buffer, dims, Mode.READ, Proxy.GENERIC, stmt.span))
         accesses.append(Access(stmt.buffer, dims, Mode.WRITE, Proxy.GENERIC, stmt.span))
         indices = (*stmt.index, *value_indices(stmt.rhs))
-        self.emit(stmt, place, f"write {stmt.buffer}", Exec.EACH, tuple(accesses), indices=indices)
+        self.emit(stmt, place, f"assignment to {stmt.buffer}", Exec.EACH, tuple(accesses), indices=indices)
 
     def value_reads(self, value: Value) -> tuple[Access, ...]:
         return tuple(

@@ -8,6 +8,7 @@ from exogpu.ir.instr import Mode
 from exogpu.ir.types import Smem
 from exogpu.verify.concrete import Env, Occurrence, Unrolling
 from exogpu.verify.instance import LANE, WARP
+from exogpu.verify.lower import CTA_ROLE
 from exogpu.verify.machine import Delay, Early, Ending, Finished, Machine, Moment, Reached, Stuck
 from exogpu.verify.program import (
     TASK,
@@ -28,7 +29,8 @@ STEPS = 24
 def actor(program: Program, item: Occurrence, thread: int | None = None) -> str:
     """`role warp w` or `role warp w lane l`, counted from the CTA's first thread."""
     t = item.first if thread is None else thread
-    warp = f"{item.event.role} warp {t // WARP}"
+    role = "" if item.event.role == CTA_ROLE else f"{item.event.role} "
+    warp = f"{role}warp {t // WARP}"
     if item.event.exec is Exec.WARPS or (item.event.exec is Exec.TOGETHER and item.width % WARP == 0):
         return warp
     return f"{warp} lane {t % WARP}"

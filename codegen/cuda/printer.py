@@ -52,7 +52,8 @@ _TERNARY, _UNARY, _PRIMARY = 3, 14, 15
 _BITWISE = frozenset(("<<", ">>", "&", "^", "|"))
 """Operators whose precedence few readers know: their operands are parenthesised."""
 
-_GLOBAL_NAMES = re.compile(r"(?<=struct )\w+|(?<=#define )\w+|\w+(?=[<\w>]*\()")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_GLOBAL_NAMES = re.compile(r"(?<=struct )\w+|(?<=#define )\w+|\w+(?=(?:<[^<>]*>)?\()")
 
 
 def print_source(source: Source) -> str:
@@ -70,13 +71,20 @@ def _walk(node: object) -> Iterator[object]:
             yield from _walk(getattr(node, field.name))
 
 
+def reserved_names(prelude: str) -> frozenset[str]:
+    """Names that neither a kernel nor a variable can have."""
+    return KEYWORDS | frozenset(_GLOBAL_NAMES.findall(prelude))
+
+
 def _names(source: Source) -> dict[str, str]:
     """The C++ name of each user name: itself, with underscores appended until nothing else has that name."""
     parts = (source.functions, source.kernel)
     names = [n for n in _walk(parts) if isinstance(n, Name)]
-    taken = KEYWORDS | frozenset(_GLOBAL_NAMES.findall(source.prelude))
-    taken |= frozenset(n.text for n in names if not n.user) | frozenset(f.name for f in source.functions)
-    taken |= frozenset((source.kernel.name,))
+    taken = reserved_names(source.prelude) | frozenset(f.name for f in (*source.functions, source.kernel))
+    taken |= frozenset(n.text for n in names if not n.user)
+    for node in _walk(parts):
+        if isinstance(node, Apply | Spelled):
+            taken |= frozenset(_WORD.findall(node.fn if isinstance(node, Apply) else node.pattern))
     chosen: dict[str, str] = {}
     for name in names:
         if name.user and name.text not in chosen:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from exogpu.codegen.counters import plan_counters
+from exogpu.codegen.cuda.printer import reserved_names
 from exogpu.codegen.cuda.prune import names_in, prune
 from exogpu.codegen.cuda.tree import (
     Apply,
@@ -19,6 +20,7 @@ from exogpu.codegen.cuda.tree import (
     Name,
     Node,
     Parameter,
+    Remark,
     Source,
     Unary,
 )
@@ -31,7 +33,7 @@ from exogpu.codegen.lower.team import WARP, BarrierIds, cta, plus
 from exogpu.codegen.specialise import Block, project, size_facts, specialise
 from exogpu.ir.index import Int
 from exogpu.ir.instr import BufferInfo, Mode
-from exogpu.ir.proc import Proc, ScalarArg, SizeArg, TensorArg
+from exogpu.ir.proc import Proc, RoleDecl, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, InstrCall
 from exogpu.ir.types import Gmem, Scalar
 from exogpu.ir.walk import walk
@@ -120,9 +122,14 @@ def lower(proc: Proc, header: tuple[str, ...], prelude: str) -> Lowered:
     body = prune((*entry, *program))
     params = tuple(_parameters(proc, gathered, written, body))
     head = f'extern "C" __global__ void __launch_bounds__({proc.block.threads}, 1)'
-    kernel = Function(head, proc.name, tuple(p for _, p in params), body)
+    kernel = Function(head, entry_name(proc, prelude), tuple(p for _, p in params), body)
     helpers = tuple(gathered.functions[name] for name in sorted(gathered.functions))
     return Lowered(Source(header, prelude, helpers, kernel), tuple(k for k, _ in params), layout, written)
+
+
+def entry_name(proc: Proc, prelude: str) -> str:
+    """The compiled function's name: the procedure's, or with a suffix if C++ has that word."""
+    return f"{proc.name}_kernel" if proc.name in reserved_names(prelude) else proc.name
 
 
 def _roles(proc: Proc, layout: SharedLayout, gathered: Gathered, written: frozenset[str]) -> tuple[Node, ...]:
@@ -135,22 +142,27 @@ def _roles(proc: Proc, layout: SharedLayout, gathered: Gathered, written: frozen
 
     if not proc.block.roles:
         return program(None)
-    chain: tuple[Node, ...] = ()
+    bodies = {role.name: (*_role_entry(proc, role), *program(role.name)) for role in proc.block.roles}
     covered = sum(r.threads for r in proc.block.roles)
-    if covered < proc.block.threads:
-        chain = program(None)
+    chain = program(None) if covered < proc.block.threads else ()
     for role in reversed(proc.block.roles):
-        own: list[Node] = [
-            Declare("const int", Name(f"{role.name}_thread"), plus(Name("thread"), -role.first)),
-            Declare("const int", Name(f"{role.name}_warp"), plus(Name("warp"), -role.first // WARP)),
-        ]
-        body = (*set_registers(proc.block, role), *own, *program(role.name))
+        body = bodies[role.name]
         end = role.first + role.threads
         if end == proc.block.threads:
             chain = body
         else:
             chain = (Branch(Binary("<", Name("warp"), IntLit(end // WARP)), body, chain),)
     return chain
+
+
+def _role_entry(proc: Proc, role: RoleDecl) -> list[Node]:
+    """Registers and thread coordinates of a role."""
+    return [
+        Remark(f"role {role.name}: threads {role.first} to {role.first + role.threads - 1}"),
+        *set_registers(proc.block, role),
+        Declare("const int", Name(f"{role.name}_thread"), plus(Name("thread"), -role.first)),
+        Declare("const int", Name(f"{role.name}_warp"), plus(Name("warp"), -role.first // WARP)),
+    ]
 
 
 def _entry(proc: Proc, layout: SharedLayout, gathered: Gathered) -> list[Node]:

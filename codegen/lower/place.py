@@ -11,7 +11,7 @@ from exogpu.codegen.lower.state import C_TYPES, State, swizzle_of
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.instr import BufferInfo
-from exogpu.ir.multiple import known_multiple
+from exogpu.ir.linear import linear
 from exogpu.ir.types import Gmem, Rmem, Smem, WgmmaD
 from exogpu.source import Span
 
@@ -39,7 +39,7 @@ def swizzled(state: State, info: BufferInfo, index: Sequence[Index]) -> Expr:
     offset = simplify(byte_offset(info, index), state.facts)
     swizzle = swizzle_of(info)
     expr = state.indices.expr(offset)
-    if not swizzle or known_multiple(offset) % (8 * swizzle) == 0:
+    if not swizzle or linear(offset).multiple_of(8 * swizzle):
         return expr
     return Apply("swizzle", (expr,), (str(swizzle),))
 
@@ -116,7 +116,7 @@ def pointer(state: State, buffer: str, index: Sequence[Index], span: Span) -> Ex
 
 def require_multiple(e: Index, align: int, what: str, span: Span) -> None:
     """BadInput unless `e` bytes is known to be a multiple of `align`."""
-    if known_multiple(e) % align:
+    if not linear(e).multiple_of(align):
         raise BadInput(
             (
                 Diagnostic(

@@ -5,7 +5,7 @@ gemm = Kernel.load("gemm_bf16.exogpu")
 gemm(a, b, c)          # arrays of PyTorch, CuPy, JAX or NumPy; sizes come from their shapes
 """
 
-from exogpu.codegen.runtime.errors import LaunchError
+from exogpu.codegen.errors import LaunchError
 from exogpu.codegen.runtime.kernel import Kernel
 
 __all__ = ["Kernel", "LaunchError"]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from exogpu.codegen.errors import LaunchError
 from exogpu.codegen.runtime import dlpack
-from exogpu.codegen.runtime.dtypes import DLPACK_NAMES, NUMPY_NAMES, TYPESTR_NAMES
-from exogpu.codegen.runtime.errors import LaunchError
+from exogpu.codegen.runtime.dtypes import DLPACK_NAMES, NUMPY_NAMES, TORCH_NAMES, TYPESTR_NAMES
 from exogpu.ir.types import Scalar
 
 
@@ -38,6 +38,8 @@ def view(name: str, array: Any) -> ArrayView:
         return _numpy(name, array)
     if _module(array) == "torch":
         return _torch(name, array)
+    if hasattr(array, "block_until_ready"):
+        array.block_until_ready()  # JAX computes on a stream that it does not show
     interface = getattr(array, "__cuda_array_interface__", None)
     if isinstance(interface, dict) and interface["typestr"] in TYPESTR_NAMES:
         return _interface(name, array, interface)
@@ -59,7 +61,7 @@ def _numpy(name: str, array: NDArray[Any]) -> ArrayView:
 
 
 def _torch(name: str, tensor: Any) -> ArrayView:
-    dtype = NUMPY_NAMES.get(str(tensor.dtype).removeprefix("torch."))
+    dtype = TORCH_NAMES.get(str(tensor.dtype))
     if dtype is None:
         raise LaunchError(f"`{name}` has element type {tensor.dtype}, which no kernel takes")
     if not tensor.is_cuda:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
+from exogpu.codegen.errors import LaunchError
 from exogpu.codegen.manifest import Argument, Manifest, ScalarArgument, SizeArgument, TensorArgument
 from exogpu.codegen.runtime.arrays import ArrayView, view
 from exogpu.codegen.runtime.dtypes import stored_as
-from exogpu.codegen.runtime.errors import LaunchError
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Index, Var
 from exogpu.ir.proc import MAX_SIZE
@@ -26,29 +28,61 @@ class Bound:
     arrays: dict[str, ArrayView]
 
 
-def named(manifest: Manifest, args: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A kernel's argument names: all, those that are not sizes, data scalars, tensors."""
+
+    kernel: str
+    every: tuple[str, ...]
+    data: tuple[str, ...]
+    scalars: tuple[str, ...]
+    tensors: tuple[str, ...]
+
+
+def signature(manifest: Manifest) -> Signature:
+    """The argument names of a manifest."""
+    args = manifest.arguments
+    return Signature(
+        manifest.kernel,
+        tuple(a.name for a in args),
+        tuple(a.name for a in args if not isinstance(a, SizeArgument)),
+        tuple(a.name for a in args if isinstance(a, ScalarArgument)),
+        tuple(a.name for a in args if isinstance(a, TensorArgument)),
+    )
+
+
+def named(sig: Signature, args: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments by name. Sizes may be left out: positional arguments are all arguments, or all that are not sizes."""
-    every = [a.name for a in manifest.arguments]
-    data = [a.name for a in manifest.arguments if not isinstance(a, SizeArgument)]
-    names = every if len(args) == len(every) else data
+    every = sig.every
+    names = every if len(args) == len(every) else sig.data
     if len(args) > len(names):
-        raise LaunchError(f"`{manifest.kernel}` takes {', '.join(every)}; got {len(args)} positional arguments")
+        raise LaunchError(f"`{sig.kernel}` takes {', '.join(every)}; got {len(args)} positional arguments")
     given = dict(zip(names, args, strict=False))
     for name, value in keywords.items():
         if name not in every:
-            raise LaunchError(f"`{manifest.kernel}` has no argument `{name}`; it takes {', '.join(every)}")
+            raise LaunchError(f"`{sig.kernel}` has no argument `{name}`; it takes {', '.join(every)}")
         if name in given:
             raise LaunchError(f"`{name}` is given twice")
         given[name] = value
-    missing = [name for name in data if name not in given]
+    missing = [name for name in sig.data if name not in given]
     if missing:
-        raise LaunchError(f"`{manifest.kernel}` needs {', '.join(f'`{n}`' for n in missing)}")
+        raise LaunchError(f"`{sig.kernel}` needs {', '.join(f'`{n}`' for n in missing)}")
+    for name in sig.scalars:
+        given[name] = _number(name, given[name])
     return given
 
 
-def views(manifest: Manifest, given: Mapping[str, Any]) -> dict[str, ArrayView]:
+def _number(name: str, value: Any) -> int | float:
+    """A data scalar as a Python number."""
+    plain = value.item() if hasattr(value, "item") else value
+    if not isinstance(plain, int | float):
+        raise LaunchError(f"`{name}` is a number, not a {type(value).__name__}")
+    return plain
+
+
+def views(sig: Signature, given: Mapping[str, Any]) -> dict[str, ArrayView]:
     """The arrays of a call."""
-    return {a.name: view(a.name, given[a.name]) for a in manifest.arguments if isinstance(a, TensorArgument)}
+    return {name: view(name, given[name]) for name in sig.tensors}
 
 
 def bind(manifest: Manifest, given: Mapping[str, Any], arrays: Mapping[str, ArrayView]) -> Bound:
@@ -171,8 +205,6 @@ def overlap(a: ArrayView, b: ArrayView) -> bool:
 
 
 def _host_overlap(a: ArrayView, b: ArrayView) -> bool:
-    import numpy as np
-
     return a.host is not None and b.host is not None and bool(np.may_share_memory(a.host, b.host))
 
 

@@ -15,7 +15,10 @@ NUMPY_NAMES = {
     "int8": Scalar.I8,
     "uint8": Scalar.U8,
 }
-"""By NumPy's name (with ml_dtypes), which PyTorch's `torch.NAME` shares."""
+"""By NumPy's name (with ml_dtypes)."""
+
+TORCH_NAMES = {f"torch.{name}": dtype for name, dtype in NUMPY_NAMES.items()}
+"""By the text of PyTorch's type."""
 
 TYPESTR_NAMES = {
     "<f8": Scalar.F64,

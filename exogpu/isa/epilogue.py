@@ -18,7 +18,7 @@ from exogpu.ir.emission import (
 )
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.instr import Buffers, Footprint, Instr, Mode, Param, Proxy
-from exogpu.ir.multiple import known_multiple
+from exogpu.ir.linear import linear
 from exogpu.ir.stmt import If, InstrCall, Range, Stmt
 from exogpu.ir.types import Gmem, Scalar, Smem, WgmmaD
 from exogpu.ir.value import Read, ScalarFn
@@ -91,10 +91,13 @@ def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
         return _fragment_stores(columns, 1, guarded=True)
     last = dst.dims[-1]
     row = getattr(info.shape[-1], "value", 1)
-    aligned = known_multiple(Bin("+", last.lo, Int(row))) if isinstance(last, Range) else 1
-    if info.dtype.bits == 16 and columns % 16 == 0 and aligned % 8 == 0:
+
+    def aligned(elements: int) -> bool:
+        return isinstance(last, Range) and linear(last.lo).multiple_of(elements) and row % elements == 0
+
+    if info.dtype.bits == 16 and columns % 16 == 0 and aligned(8):
         return _matrix_stores(info.dtype, columns)
-    return _fragment_stores(columns, 2 if aligned % 2 == 0 else 1, guarded=False)
+    return _fragment_stores(columns, 2 if aligned(2) else 1, guarded=False)
 
 
 acc_store = Instr(

@@ -109,7 +109,9 @@ def _properties(report: Report) -> Iterator[str]:
 
 def _chains(run: Run, report: Report) -> Iterator[str]:
     for o in report.obligations:
-        yield f"  {o.status.value.lower():8s}  {o.rule}  {o.title}  ({run.place(o.span)})"
+        here = o.span.file == report.span.file and o.span.line > 0
+        place = f"{o.span.line}:{o.span.col + 1}" if here else run.place(o.span)
+        yield f"  {o.status.value.lower():8s}  {o.rule}  {o.title}  ({place})"
         for chain in o.chains:
             axioms = f"  [{', '.join(chain.axioms)}]" if chain.axioms else ""
             yield f"            {chain.text}{axioms}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,6 @@ from exogpu.codegen.bundle import read
 from exogpu.codegen.manifest import SizeArgument
 from exogpu.codegen.runtime import Kernel, LaunchError
 from exogpu.ir.interp import interpret
-
-ROOT = Path(__file__).resolve().parents[2]
 
 SCALE = """\
 from exogpu.lang import *
@@ -143,9 +142,9 @@ def test_a_launch_that_is_refused_exits_2_with_the_reason(
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("example", ["transpose", "softmax", "stencil"])
-def test_example_runs_on_the_gpu(example: str, folder: Path) -> None:
-    assert main(["compile", str(ROOT / "examples" / f"{example}.py")]) == 0
-    sizes = [a for a in read(folder / f"{example}.exogpu").manifest.arguments if isinstance(a, SizeArgument)]
-    for base in (1, 37, 300):
-        options = [part for n, a in enumerate(sizes) for part in ("--size", f"{a.name}={base + n}")]
-        assert main(["run", f"{example}.exogpu", *options]) == 0
+def test_example_runs_on_the_gpu(example: str, compiled_example: Callable[[str], Path]) -> None:
+    path = compiled_example(example)
+    sizes = [a.name for a in read(path).manifest.arguments if isinstance(a, SizeArgument)]
+    for base in (1, 37, 300, 1000):
+        options = [part for n, name in enumerate(sizes) for part in ("--size", f"{name}={base + n}")]
+        assert main(["run", str(path), *options]) == 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -35,10 +35,14 @@ def test_light_commands_import_nothing_heavy(arguments: str) -> None:
 
 
 def test_help_answers_in_a_fifth_of_a_second() -> None:
+    """Measured in processor seconds, so that other work on the machine does not count."""
+
     def once() -> float:
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "exogpu", "--help"], cwd=ROOT, capture_output=True, check=True)
-        return time.perf_counter() - start
+        child = subprocess.Popen([sys.executable, "-m", "exogpu", "--help"], cwd=ROOT, stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        assert child.returncode == 0
+        return usage.ru_utime + usage.ru_stime
 
     assert min(once() for _ in range(5)) < 0.2
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from exogpu.codegen.cuda.tree import Apply, Binary, Declare, Expr, IntLit, Name, Node, Ternary, Unary
 
@@ -13,7 +13,7 @@ def truncated(a: int, b: int) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
-OPERATORS = {
+OPERATORS: dict[str, Callable[[int, int], int]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -31,7 +31,7 @@ OPERATORS = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-FUNCTIONS = {
+FUNCTIONS: dict[str, Callable[..., int]] = {
     "min": min,
     "max": max,
     "floor_div": lambda a, b: a // b,

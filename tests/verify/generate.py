@@ -99,3 +99,78 @@ recipes = st.builds(
     drain=st.sampled_from([None, None, 1]),
     two_reads=st.booleans(),
 )
+
+
+SIMT_HEADER = """from exogpu.lang import *
+
+@proc
+def kernel(T: size, K: size, X: f32[T, 64] @ GMEM, Y: f32[T, 64] @ GMEM):
+    require(T >= 1)
+    block(64)
+    for t in tasks(0, T):
+        s: f32[2, 64] @ SMEM
+        r: f32[64, 1] @ RMEM(threads=1)
+"""
+
+PLACES = ("i", "63 - i", "(i + 1) % 64", "i // 2", "0")
+BUFFERS = ("k % 2", "(k + 1) % 2", "0", "1")
+GUARDS = ("", "if k > 0:", "if k + 1 < K:", "if i < 32:", "if i == 0:")
+
+
+@dataclass(frozen=True)
+class Access:
+    """One statement of a barrier program: a fence, or a shared-memory write or read by every thread."""
+
+    kind: str
+    buffer: str
+    place: str
+    guard: str
+
+
+accesses = st.builds(
+    Access,
+    kind=st.sampled_from(["fence", "fence", "write", "read"]),
+    buffer=st.sampled_from(BUFFERS),
+    place=st.sampled_from(PLACES),
+    guard=st.sampled_from(GUARDS),
+)
+
+
+@dataclass(frozen=True)
+class BarrierProgram:
+    """Accesses and barriers before, inside and after a loop."""
+
+    before: tuple[Access, ...]
+    inside: tuple[Access, ...]
+    after: tuple[Access, ...]
+
+    def source(self) -> str:
+        """The kernel's text."""
+        out = [SIMT_HEADER]
+        out += [_statement(a, " " * 8, in_loop=False) for a in self.before]
+        out.append("        for k in seq(0, K):\n")
+        out += [_statement(a, " " * 12, in_loop=True) for a in self.inside] or [" " * 12 + "Fence()\n"]
+        out += [_statement(a, " " * 8, in_loop=False) for a in self.after]
+        return "".join(out)
+
+
+def _statement(a: Access, indent: str, *, in_loop: bool) -> str:
+    guard = a.guard if in_loop or "k" not in a.guard else ""
+    buffer = a.buffer if in_loop or "k" not in a.buffer else "0"
+    if a.kind == "fence":
+        if "k" in guard:
+            return f"{indent}{guard}\n{indent}    Fence()\n"
+        return f"{indent}Fence()\n"
+    cell = f"s[{buffer}, {a.place}]"
+    body = f"{cell} = r[i, 0]" if a.kind == "write" else f"r[i, 0] = {cell}"
+    if not guard:
+        return f"{indent}for i in threads(64):\n{indent}    {body}\n"
+    return f"{indent}for i in threads(64):\n{indent}    {guard}\n{indent}        {body}\n"
+
+
+barrier_programs = st.builds(
+    BarrierProgram,
+    before=st.lists(accesses, max_size=3).map(tuple),
+    inside=st.lists(accesses, min_size=1, max_size=5).map(tuple),
+    after=st.lists(accesses, max_size=2).map(tuple),
+)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from exogpu.ir.proc import Proc
 from exogpu.kernels import gemm_bf16 as bf16_module
 from exogpu.kernels import gemm_f32 as f32_module
 from exogpu.lang import load
@@ -46,35 +47,50 @@ def verdict(tmp_path: Path, text: str) -> Report:
     return verify(kernel)
 
 
+def bf16(old: str, new: str, *which: int) -> str:
+    return edited(BF16, (old, new, *which))
+
+
+def f32(old: str, new: str, *which: int) -> str:
+    return edited(F32, (old, new, *which))
+
+
+FENCE = "Fence()\n"
+ACC_STORE = " " * 24 + "acc_store"
+AWAIT_EMPTY = " " * 24 + "Await(empty, lag=STAGES)\n"
+EARLY = edited(BF16, ("if k > 0:\n", "if k >= 0:\n"), (LAST_RELEASE, ""))
+FENCE_TOO_SOON = edited(BF16, (PROXY, ""), (ACC_STORE, PROXY + ACC_STORE))
+A_RING = "sA: bf16[BM, BK] @ SMEM(swizzle=128, ring={})"
+
 MUTANTS = {
-    "release one iteration early": (edited(BF16, ("if k > 0:\n", "if k >= 0:\n"), (LAST_RELEASE, "")), "race.war"),
-    "ring lag too long": (edited(BF16, ("lag=STAGES", "lag=STAGES + 1")), "race.war"),
-    "ring lag a whole ring too long": (edited(BF16, ("lag=STAGES", "lag=2 * STAGES")), "mbar.parity_alias"),
-    "ring lag too short": (edited(BF16, ("lag=STAGES", "lag=1")), "deadlock.cycle"),
-    "wait_group too lax": (edited(BF16, ("wgmma_wait(1)", "wgmma_wait(2)")), "race.war"),
-    "no proxy fence before the TMA store": (edited(BF16, (PROXY, "")), "proxy.generic_to_async"),
-    "proxy fence in the wrong place": (edited(BF16, (PROXY, ""), (" " * 24 + "acc_store", PROXY + " " * 24 + "acc_store")), "proxy.generic_to_async"),
-    "one arrival too many": (edited(BF16, ("count=8", "count=9")), "mbar.count"),
-    "one arrival too few": (edited(BF16, ("count=8", "count=7")), "mbar.count"),
-    "expected bytes too many": (edited(BF16, ("tx=STAGE_BYTES", "tx=STAGE_BYTES + 1024")), "mbar.tx_bytes"),
-    "expected bytes too few": (edited(BF16, ("tx=STAGE_BYTES", "tx=STAGE_BYTES - 1024")), "mbar.tx_bytes"),
-    "no wgmma fence": (edited(BF16, (" " * 24 + "wgmma_fence()\n", "")), "wgmma.reg_fence"),
-    "no commit": (edited(BF16, (" " * 24 + "wgmma_commit()\n", "")), "wgmma.reg_inflight"),
-    "accumulator read before its wait": (edited(BF16, (LAST_WAIT, "")), "wgmma.reg_inflight"),
-    "staging reused before the store has read it": (edited(BF16, ("bulk_wait_read(1)", "bulk_wait_read(2)")), "race.war"),
-    "no barrier after the wait for the store": (edited(BF16, (STAGE_FENCE, "", 0)), "race.war"),
-    "no barrier between staging and store": (edited(BF16, (STAGE_FENCE, "", 1)), "race.raw"),
-    "store in flight at exit": (edited(BF16, ("bulk_wait_read(0)", "bulk_wait_read(1)")), "race.async_inflight"),
-    "no wait for the data": (edited(BF16, (" " * 20 + "Await(full)\n", "")), "race.raw"),
-    "no wait for the free slot": (edited(BF16, (" " * 24 + "Await(empty, lag=STAGES)\n", "")), "race.war"),
-    "data ring shorter than its barriers": (edited(BF16, ("sA: bf16[BM, BK] @ SMEM(swizzle=128, ring=STAGES)", "sA: bf16[BM, BK] @ SMEM(swizzle=128, ring=3)")), "race.war"),
-    "register pool exceeded": (edited(BF16, ("regs=232", "regs=240")), "setmaxnreg.pool"),
-    "f32: no barrier after the first slab": (edited(F32, (" " * 12 + "Fence()\n", "", 0)), "race.raw"),
-    "f32: no barrier in the loop": (edited(F32, (" " * 16 + "Fence()\n", "", 1)), "race.war"),
-    "f32: index past the tensor": (edited(F32, ("if BM * bm + 8 * ty + i < M and", "if BM * bm + 8 * ty + i <= M and")), "bounds"),
-    "f32: another thread's accumulator": (edited(F32, ("acc[ty, tx, i, j] += a[i]", "acc[tx, ty, i, j] += a[i]")), "ownership"),
-    "f32: tiles of two tasks overlap": (edited(F32, ("C[BM * bm + 8 * ty + i, BN", "C[8 * ty + i, BN")), "race.waw"),
-    "f32: single buffer": (edited(F32, ("sA[(k + 1) % 2", "sA[k % 2")), "race.raw"),
+    "release one iteration early": (EARLY, "race.war"),
+    "ring lag too long": (bf16("lag=STAGES", "lag=STAGES + 1"), "race.war"),
+    "ring lag a whole ring too long": (bf16("lag=STAGES", "lag=2 * STAGES"), "mbar.parity_alias"),
+    "ring lag too short": (bf16("lag=STAGES", "lag=1"), "deadlock.cycle"),
+    "wait_group too lax": (bf16("wgmma_wait(1)", "wgmma_wait(2)"), "race.war"),
+    "no proxy fence before the TMA store": (bf16(PROXY, ""), "proxy.generic_to_async"),
+    "proxy fence before the stores that it is for": (FENCE_TOO_SOON, "proxy.generic_to_async"),
+    "one arrival too many": (bf16("count=8", "count=9"), "mbar.count"),
+    "one arrival too few": (bf16("count=8", "count=7"), "mbar.count"),
+    "expected bytes too many": (bf16("tx=STAGE_BYTES", "tx=STAGE_BYTES + 1024"), "mbar.tx_bytes"),
+    "expected bytes too few": (bf16("tx=STAGE_BYTES", "tx=STAGE_BYTES - 1024"), "mbar.tx_bytes"),
+    "no wgmma fence": (bf16(" " * 24 + "wgmma_fence()\n", ""), "wgmma.reg_fence"),
+    "no commit": (bf16(" " * 24 + "wgmma_commit()\n", ""), "wgmma.reg_inflight"),
+    "accumulator read before its wait": (bf16(LAST_WAIT, ""), "wgmma.reg_inflight"),
+    "staging reused before the store has read it": (bf16("bulk_wait_read(1)", "bulk_wait_read(2)"), "race.war"),
+    "no barrier after the wait for the store": (bf16(STAGE_FENCE, "", 0), "race.war"),
+    "no barrier between staging and store": (bf16(STAGE_FENCE, "", 1), "race.raw"),
+    "store in flight at exit": (bf16("bulk_wait_read(0)", "bulk_wait_read(1)"), "race.async_inflight"),
+    "no wait for the data": (bf16(" " * 20 + "Await(full)\n", ""), "race.raw"),
+    "no wait for the free slot": (bf16(AWAIT_EMPTY, ""), "race.war"),
+    "data ring shorter than its barriers": (bf16(A_RING.format("STAGES"), A_RING.format(3)), "race.war"),
+    "register pool exceeded": (bf16("regs=232", "regs=240"), "setmaxnreg.pool"),
+    "f32: no barrier after the first slab": (f32(" " * 12 + FENCE, "", 0), "race.raw"),
+    "f32: no barrier in the loop": (f32(" " * 16 + FENCE, ""), "race.war"),
+    "f32: index past the tensor": (f32("if BM * bm + 8 * ty + i < M", "if BM * bm + 8 * ty + i <= M"), "bounds"),
+    "f32: another thread's accumulator": (f32("acc[ty, tx, i, j] +=", "acc[tx, ty, i, j] +="), "ownership"),
+    "f32: tiles of two tasks overlap": (f32("C[BM * bm + 8 * ty + i, BN", "C[8 * ty + i, BN"), "race.waw"),
+    "f32: single buffer": (f32("sA[(k + 1) % 2", "sA[k % 2"), "race.raw"),
 }
 
 
@@ -96,24 +112,23 @@ def test_mutant_is_refuted(tmp_path: Path, name: str) -> None:
 
 
 EQUIVALENT = {
-    "a lag of less than the ring only serialises": edited(BF16, ("lag=STAGES", "lag=STAGES - 1")),
-    "a longer data ring": edited(BF16, ("sA: bf16[BM, BK] @ SMEM(swizzle=128, ring=STAGES)", "sA: bf16[BM, BK] @ SMEM(swizzle=128, ring=6)")),
-    "stricter wait": edited(BF16, ("wgmma_wait(1)", "wgmma_wait(0)")),
-    "an extra barrier": edited(F32, (" " * 16 + "Fence()\n", " " * 16 + "Fence()\n" + " " * 16 + "Fence()\n", 0)),
+    "a lag of less than the ring only serialises": bf16("lag=STAGES", "lag=STAGES - 1"),
+    "a longer data ring": bf16(A_RING.format("STAGES"), A_RING.format(6)),
+    "a stricter wait": bf16("wgmma_wait(1)", "wgmma_wait(0)"),
+    "an extra barrier": f32(" " * 16 + FENCE, " " * 16 + FENCE + " " * 16 + FENCE),
 }
 
 
 @pytest.mark.parametrize("name", EQUIVALENT)
 def test_harmless_edit_is_proved(tmp_path: Path, name: str) -> None:
     report = verdict(tmp_path, EQUIVALENT[name])
-    assert report.status is Status.PROVED, [(o.name, o.status) for o in report.obligations if o.status is not Status.PROVED]
+    assert report.status is Status.PROVED, [
+        (o.name, o.status) for o in report.obligations if o.status is not Status.PROVED
+    ]
 
 
 @pytest.mark.parametrize("kernel", [bf16_module.gemm_bf16, f32_module.gemm_f32], ids=lambda k: k.name)
-def test_shipped_kernel_is_proved(kernel: object) -> None:
-    from exogpu.ir.proc import Proc
-
-    assert isinstance(kernel, Proc)
+def test_shipped_kernel_is_proved(kernel: Proc) -> None:
     proven, report = prove(kernel)
     assert report.status is Status.PROVED
     assert proven is not None

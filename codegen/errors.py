@@ -1,4 +1,4 @@
-"""The one exception of the runtime."""
+"""The exception of the driver and the runtime."""
 
 
 class LaunchError(Exception):

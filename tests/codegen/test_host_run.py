@@ -1,0 +1,92 @@
+"""The generated code runs on the CPU, with TMA, mbarriers, wgmma and stmatrix imitated, and computes what it should."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from exogpu.codegen.emit import emit
+from exogpu.ir.proc import Proc
+from tests.codegen.host.build import COMPILER, HostKernel, build, empty
+from tests.codegen.proofs import ROOT, kernels, parse, proven
+from tests.codegen.test_compile import TINY
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="no g++ on this machine")
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Proc], HostKernel]:
+    return lambda proc: build(emit(proven(proc)), tmp_path_factory.mktemp("host"))
+
+
+@pytest.fixture(scope="module")
+def shipped(host: Callable[[Proc], HostKernel]) -> Callable[[str], HostKernel]:
+    known: dict[str, HostKernel] = {}
+
+    def load(path: str) -> HostKernel:
+        if path not in known:
+            (proc,) = kernels(ROOT / path).values()
+            known[path] = host(proc)
+        return known[path]
+
+    return load
+
+
+def normal(bundle: Any, name: str, shape: tuple[int, int], rng: np.random.Generator) -> Any:
+    matrix = empty(bundle, name, shape, pad=int(rng.integers(0, 5)))
+    matrix[...] = rng.standard_normal(shape)
+    return matrix
+
+
+@pytest.mark.parametrize(
+    "m, n, k, grid",
+    [(1, 1, 1, 1), (129, 257, 65, 4), (129, 257, 65, 1), (300, 520, 330, 2), (64, 256, 640, 1), (500, 100, 40, 3)],
+)
+def test_bf16_gemm(shipped: Callable[[str], HostKernel], m: int, n: int, k: int, grid: int) -> None:
+    gemm, rng = shipped("exogpu/kernels/gemm_bf16.py"), np.random.default_rng(m * n * k)
+    a, b = normal(gemm.bundle, "A", (m, k), rng), normal(gemm.bundle, "B", (n, k), rng)
+    c = empty(gemm.bundle, "C", (m, n), pad=3)
+    gemm(grid=grid, A=a, B=b, C=c, M=m, N=n, K=k)
+    wanted = a.astype(np.float64) @ b.astype(np.float64).T
+    np.testing.assert_allclose(c.astype(np.float64), wanted, rtol=2**-8, atol=1e-5 * k)
+
+
+@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (130, 257, 19), (65, 3, 0), (200, 140, 33)])
+def test_f32_gemm(shipped: Callable[[str], HostKernel], m: int, n: int, k: int) -> None:
+    gemm, rng = shipped("exogpu/kernels/gemm_f32.py"), np.random.default_rng(m * n)
+    a, b = normal(gemm.bundle, "A", (m, k), rng), normal(gemm.bundle, "B", (k, n), rng)
+    c = empty(gemm.bundle, "C", (m, n), pad=2)
+    gemm(A=a, B=b, C=c, M=m, N=n, K=k)
+    np.testing.assert_allclose(c, a.astype(np.float64) @ b, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("m, n, grid", [(1, 1, 1), (4, 32, 1), (21, 100, 1), (21, 100, 3), (50, 33, 5)])
+def test_roles_rings_and_raster(
+    host: Callable[[Proc], HostKernel], tmp_path: Path, m: int, n: int, grid: int
+) -> None:
+    tiny, rng = host(parse(TINY, tmp_path)), np.random.default_rng(m * n)
+    a = normal(tiny.bundle, "A", (m, n), rng)
+    b = empty(tiny.bundle, "B", (m, n), pad=1)
+    tiny(grid=grid, A=a, B=b, M=m, N=n)
+    np.testing.assert_allclose(b.astype(np.float32), np.exp(a) * 0.5, rtol=2**-8)
+
+
+def test_transpose(shipped: Callable[[str], HostKernel]) -> None:
+    transpose, rng = shipped("examples/transpose.py"), np.random.default_rng(5)
+    a = normal(transpose.bundle, "A", (70, 33), rng)
+    b = empty(transpose.bundle, "B", (33, 70), pad=1)
+    transpose(A=a, B=b, M=70, N=33)
+    np.testing.assert_array_equal(b, a.T)
+
+
+def test_softmax(shipped: Callable[[str], HostKernel]) -> None:
+    softmax, rng = shipped("examples/softmax.py"), np.random.default_rng(6)
+    x = normal(softmax.bundle, "X", (5, 300), rng)
+    y = empty(softmax.bundle, "Y", (5, 300))
+    softmax(X=x, Y=y, M=5, N=300)
+    e = np.exp(x.astype(np.float64))
+    np.testing.assert_allclose(y, e / e.sum(1, keepdims=True), rtol=1e-5)

@@ -1,0 +1,76 @@
+"""The kernels of tests/codegen/cases on the device, against the sequential interpreter and PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from exogpu.codegen.runtime import Kernel
+from exogpu.ir.interp import interpret
+from exogpu.ir.proc import Proc
+from exogpu.lang import load
+
+pytestmark = pytest.mark.gpu
+
+SPECIAL = [0.0, -0.0, 1e-45, 1e-8, 6e-5, 0.5, 1.5, 2.5, 127.5, 255.5, 300.0, -300.0, 448.0, 464.0, 57344.0, 65504.0]
+SPECIAL += [65520.0, 1e9, -1e9, 3e38, float("inf"), float("-inf"), float("nan"), 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-11]
+
+
+def proc_of(kernel: Kernel, folder: Path) -> Proc:
+    """The procedure whose text is in the bundle."""
+    path = folder / "kernel.py"
+    path.write_text(kernel.bundle.proc, encoding="utf-8")
+    return load(path)[kernel.manifest.kernel]
+
+
+def test_conversions_are_those_of_the_interpreter(kernel: Callable[[str], Kernel], tmp_path: Path) -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    convert = kernel("convert")
+    rng = np.random.default_rng(3)
+    scales = 10.0 ** rng.integers(-12, 12, 5000)
+    x = np.concatenate([np.array(SPECIAL), rng.standard_normal(5000) * scales]).astype(np.float32)
+    types = {
+        "H": np.float16,
+        "B": ml_dtypes.bfloat16,
+        "T": np.float32,
+        "E4": ml_dtypes.float8_e4m3fn,
+        "E5": ml_dtypes.float8_e5m2,
+        "D": np.float64,
+        "I4": np.int32,
+        "S": np.int8,
+        "U": np.uint8,
+    }
+    arrays = {"X": x, **{name: np.zeros(x.size, dtype) for name, dtype in types.items()}}
+    wanted = interpret(proc_of(convert, tmp_path), {"N": x.size, "float": 1.5, **arrays})
+    convert(float=1.5, **arrays)
+    for name in ("B", "T", "E4", "E5", "I4", "S", "U"):
+        np.testing.assert_array_equal(arrays[name].astype(np.float64), np.asarray(wanted[name]).astype(np.float64))
+    for name, tolerance in (("D", 1e-12), ("H", 2e-3), ("X", 1e-5)):
+        found, exact = (np.asarray(v[name]).astype(np.float64) for v in (arrays, wanted))
+        np.testing.assert_allclose(found, exact, rtol=tolerance, atol=1e-6)
+
+
+@pytest.mark.parametrize("length", [1, 95, 96, 1000])
+def test_barriers_of_small_groups(kernel: Callable[[str], Kernel], length: int) -> None:
+    x = np.arange(1, length + 1, dtype=np.float32)
+    y = np.full(length, np.nan, np.float32)
+    kernel("groups")(x, y)
+    padded = np.zeros(-(-length // 8) * 8, np.float32)
+    padded[:length] = x
+    np.testing.assert_array_equal(y, padded.reshape(-1, 8)[:, ::-1].reshape(-1)[:length])
+
+
+@pytest.mark.parametrize("m, n, k", [(1, 1, 8), (64, 200, 64), (65, 201, 72), (1000, 1000, 520), (4000, 1720, 264)])
+def test_f16_gemm_with_gelu(kernel: Callable[[str], Kernel], m: int, n: int, k: int) -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(k)
+    a, b = (torch.randn(rows, k, device="cuda").half() for rows in (m, n))
+    c = torch.full((m, n), float("nan"), device="cuda")
+    kernel("gemm_gelu")(a, b, c)
+    product = a.double() @ b.double().T
+    column = torch.arange(n, device="cuda") % 200 < 160
+    wanted = torch.where(column, torch.nn.functional.gelu(product, approximate="tanh"), product)
+    torch.testing.assert_close(c.double(), wanted, rtol=1e-3, atol=k * 1e-5)

@@ -208,7 +208,7 @@ class ChainFormula:
         x, y = self.x, self.y
         pipeline = x.event.pipeline is not None and x.event.pipeline == y.event.pipeline
         ordered = x.event.completion is None or pipeline
-        if not ordered or self.needs.proxy_fence or self.needs.register_fence:
+        if not ordered or self.needs.fence is not None:
             return self.ctx.api.literal(False)
         return self.ctx.api.conj((self.model.same_thread(x.threads, y.threads), self.model.before(x, y)))
 

@@ -9,7 +9,7 @@ from exogpu.diagnostics import Label
 from exogpu.ir.evaluate import evaluate
 from exogpu.verify.bounds import claims
 from exogpu.verify.concrete import Occurrence, Unrolling
-from exogpu.verify.graph import Search
+from exogpu.verify.graph import FenceKind, Search
 from exogpu.verify.ordering import Proved, Undecided, Violated, decide
 from exogpu.verify.program import ExitAction, Program
 from exogpu.verify.races import Conflict, common_range, concrete_box, conflicts, cross_task, hazard
@@ -51,7 +51,8 @@ def _with(base: Obligation, outcome: Proved | Violated | Undecided, conflict: Co
         case Undecided(reason):
             return replace(base, status=Status.UNKNOWN, reason=reason)
         case Violated(unrolling, x, y):
-            fences = {"proxy.generic_to_async": "fence_proxy_async", "wgmma.reg_fence": "wgmma_fence"}
+            fence = conflict.goal.needs.fence
+            passed_by = fence.value if fence is not None and not base.rule.startswith("race.") else None
             return replace(
                 base,
                 status=Status.REFUTED,
@@ -59,9 +60,7 @@ def _with(base: Obligation, outcome: Proved | Violated | Undecided, conflict: Co
                 label="second access" if base.rule != "race.async_inflight" else "the CTA ends",
                 labels=(Label(first.access.span, "first access"),),
                 help=HELP.get(base.rule),
-                counterexample=race(
-                    unrolling, x, y, common=_common(unrolling, x, y, conflict), fence=fences.get(base.rule)
-                ),
+                counterexample=race(unrolling, x, y, common=_common(unrolling, x, y, conflict), fence=passed_by),
             )
 
 
@@ -77,14 +76,21 @@ def _common(u: Unrolling, x: Occurrence, y: Occurrence, conflict: Conflict) -> t
 
 
 def _broken_rule(outcome: Violated, conflict: Conflict) -> str:
-    """A pair that needs a fence but is not even ordered without one is a race, not a missing fence."""
-
+    """A pair that needs a fence but is not even ordered without one is a race; one with a fence of the wrong state
+    space is named so."""
     needs = conflict.goal.needs
-    if not (needs.proxy_fence or needs.register_fence):
+    if needs.fence is None:
         return conflict.rule
-    relaxed = replace(needs, proxy_fence=False, register_fence=False)
-    path = Search(outcome.unrolling, outcome.x, relaxed, everybody=True).path_to(outcome.y)
-    return conflict.rule if path is not None else hazard(conflict.first.access, conflict.second.access)
+
+    def ordered(fence: FenceKind | None) -> bool:
+        search = Search(outcome.unrolling, outcome.x, replace(needs, fence=fence), everybody=True)
+        return search.path_to(outcome.y) is not None
+
+    if not ordered(None):
+        return hazard(conflict.first.access, conflict.second.access)
+    if needs.fence is FenceKind.GLOBAL and ordered(FenceKind.SHARED):
+        return "fence.state_space"
+    return conflict.rule
 
 
 def task_obligations(program: Program) -> Iterator[Obligation]:

@@ -13,6 +13,7 @@ from exogpu.ir.instr import ProxyFence, WgmmaFence
 from exogpu.verify.concrete import Key, Occurrence, Unrolling
 from exogpu.verify.instance import WARP
 from exogpu.verify.program import (
+    Action,
     ArriveAction,
     AwaitAction,
     Exec,
@@ -22,16 +23,33 @@ from exogpu.verify.program import (
 )
 
 
+class FenceKind(enum.Enum):
+    """A proxy fence that covers shared or global memory, or a wgmma fence."""
+
+    SHARED = "fence_proxy_async"
+    GLOBAL = "fence_proxy_async_all"
+    REGISTER = "wgmma_fence"
+
+    def made_by(self, action: Action | None) -> bool:
+        """The action is such a fence."""
+        match action:
+            case ProxyFence(everywhere):
+                return self is FenceKind.SHARED or (self is FenceKind.GLOBAL and everywhere)
+            case WgmmaFence():
+                return self is FenceKind.REGISTER
+            case _:
+                return False
+
+
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a path must do: order visibly or only in time, contain a proxy fence, contain a wgmma fence.
+    """What a path must do: order visibly or only in time, and pass through a fence of the given kind.
 
     `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it.
     """
 
     temporal: bool = False
-    proxy_fence: bool = False
-    register_fence: bool = False
+    fence: FenceKind | None = None
     reads_only: bool = False
 
 
@@ -69,7 +87,7 @@ class Search:
 
     def path_to(self, target: Occurrence) -> list[PathNode] | None:
         """The intermediate nodes of a shortest path to `target` (empty: ordered directly), or None."""
-        fenced = not (self.needs.proxy_fence or self.needs.register_fence)
+        fenced = self.needs.fence is None
         self.threads |= frozenset(target.threads)
         if fenced and self._direct(target):
             return []
@@ -88,7 +106,7 @@ class Search:
 
     def is_path(self, nodes: list[PathNode], target: Occurrence) -> bool:
         """The nodes, in this order, make a path from the source to `target`."""
-        fenced = not (self.needs.proxy_fence or self.needs.register_fence)
+        fenced = self.needs.fence is None
         if not fenced and not any(self._is_fence(n.index) for n in nodes):
             return False
         if not self._starts(nodes[0]) or not self._reaches(nodes[-1].index, nodes[-1].thread, target):
@@ -123,10 +141,7 @@ class Search:
             queue.append(state)
 
     def _is_fence(self, n: int) -> bool:
-        action = self.u.items[n].event.action
-        return (self.needs.proxy_fence and isinstance(action, ProxyFence)) or (
-            self.needs.register_fence and isinstance(action, WgmmaFence)
-        )
+        return self.needs.fence is not None and self.needs.fence.made_by(self.u.items[n].event.action)
 
     def _direct(self, target: Occurrence) -> bool:
         """Ordered without an intermediate event: program order of one thread, or the wgmma pipeline."""

@@ -10,7 +10,7 @@ from exogpu.ir.instr import Group, Mode, Proxy
 from exogpu.ir.types import Gmem, Smem, WgmmaD
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.concrete import Env, Occurrence, Unrolling
-from exogpu.verify.graph import Needs
+from exogpu.verify.graph import FenceKind, Needs
 from exogpu.verify.instance import LANE, WARP, WARP_OF_UNIT, Instance, Model
 from exogpu.verify.ordering import Goal
 from exogpu.verify.phases import Phases
@@ -67,7 +67,7 @@ def _conflicting(a: Access, b: Access) -> bool:
 
 
 def _pair(buffer: Buffer, first: Use, second: Use) -> Conflict:
-    needs = _needs(first, second)
+    needs = _needs(buffer, first, second)
     name = f"{buffer.name}/{first.event.id}-{second.event.id}"
 
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
@@ -93,21 +93,25 @@ def _pair(buffer: Buffer, first: Use, second: Use) -> Conflict:
     return Conflict(first, second, buffer, _rule(buffer, first, second, needs), goal)
 
 
-def _needs(first: Use, second: Use) -> Needs:
+def _needs(buffer: Buffer, first: Use, second: Use) -> Needs:
     a, b = first.access, second.access
     pipelined = first.event.pipeline is not None and first.event.pipeline == second.event.pipeline
     bulk_read = isinstance(first.event.completion, InGroup) and first.event.completion.group is Group.BULK
+    fence: FenceKind | None = None
+    if a.proxy is Proxy.GENERIC and b.proxy is Proxy.ASYNC:
+        fence = FenceKind.GLOBAL if isinstance(buffer.memory, Gmem) else FenceKind.SHARED
+    elif b.proxy is Proxy.REGISTER and not pipelined:
+        fence = FenceKind.REGISTER
     return Needs(
-        proxy_fence=a.proxy is Proxy.GENERIC and b.proxy is Proxy.ASYNC,
-        register_fence=b.proxy is Proxy.REGISTER and not pipelined,
+        fence=fence,
         reads_only=bulk_read and a.mode is Mode.READ,
     )
 
 
 def _rule(buffer: Buffer, first: Use, second: Use, needs: Needs) -> str:
     if isinstance(buffer.memory, WgmmaD):
-        return "wgmma.reg_fence" if needs.register_fence else "wgmma.reg_inflight"
-    if needs.proxy_fence:
+        return "wgmma.reg_inflight" if needs.fence is None else "wgmma.reg_fence"
+    if needs.fence is not None:
         return "proxy.generic_to_async"
     return hazard(first.access, second.access)
 

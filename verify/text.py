@@ -8,6 +8,7 @@ HELP = {
     "race.waw": "order the two writes: wait for the first to complete before the second starts",
     "race.async_inflight": "wait for the operation before the CTA ends",
     "proxy.generic_to_async": "execute fence_proxy_async() after the access and before the barrier that hands it on",
+    "fence.state_space": "execute fence_proxy_async_all(): fence_proxy_async() covers shared memory only",
     "wgmma.reg_fence": "execute wgmma_fence() between the register access and the first wgmma",
     "wgmma.reg_inflight": "wait for the wgmma group (wgmma_wait) before touching the accumulator",
     "mbar.count": "initialise the barrier with the number of arriving threads",
@@ -32,6 +33,8 @@ def race_message(rule: str, buffer: str, first: str, second: str) -> str:
             return f"the CTA can end while {first} still accesses `{buffer}`"
         case "proxy.generic_to_async":
             return f"no proxy fence orders the access of `{buffer}` by {first} before the asynchronous one by {second}"
+        case "fence.state_space":
+            return f"the proxy fence between {first} and {second} does not cover global memory, where `{buffer}` lies"
         case "wgmma.reg_fence":
             return f"no wgmma_fence orders the register access of `{buffer}` by {first} before {second}"
         case _:

@@ -94,7 +94,10 @@ class WaitGroup:
 
 @dataclass(frozen=True, slots=True)
 class ProxyFence:
-    """Orders the executing thread's generic accesses with the async proxy (PTX fence.proxy.async)."""
+    """Orders the executing thread's generic accesses with the async proxy (PTX fence.proxy.async): of shared memory
+    only, or of every state space."""
+
+    everywhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,3 +92,12 @@ fence_proxy_async = Instr(
     emission=lambda call, buffers: (Asm("fence_proxy_async", "fence.proxy.async.shared::cta;"),),
     source="PTX ISA, fence.proxy.async",
 )
+
+fence_proxy_async_all = Instr(
+    name="fence_proxy_async_all",
+    params=(),
+    unit=0,
+    effect=ProxyFence(everywhere=True),
+    emission=lambda call, buffers: (Asm("fence_proxy_async_all", "fence.proxy.async;"),),
+    source="PTX ISA, fence.proxy.async without a state space",
+)

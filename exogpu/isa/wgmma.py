@@ -74,10 +74,7 @@ def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
     n, k = call.window("b").shape
     kind = buffers[call.window("a").buffer].dtype.value
     cond = _cond(call) or Bool(True)
-    text = (
-        f"wgmma.mma_async.sync.aligned.m{M}n{n}k{k}.f32.{kind}.{kind} "
-        "$d, $a, $b, $accumulate, 1, 1, 0, 0;"
-    )
+    text = f"wgmma.mma_async.sync.aligned.m{M}n{n}k{k}.f32.{kind}.{kind} $d, $a, $b, $accumulate, 1, 1, 0, 0;"
     operands = (
         ("d", Accumulator("d", reads=cond != Bool(False))),
         ("a", _operand("a")),

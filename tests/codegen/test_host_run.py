@@ -65,9 +65,7 @@ def test_f32_gemm(shipped: Callable[[str], HostKernel], m: int, n: int, k: int) 
 
 
 @pytest.mark.parametrize("m, n, grid", [(1, 1, 1), (4, 32, 1), (21, 100, 1), (21, 100, 3), (50, 33, 5)])
-def test_roles_rings_and_raster(
-    host: Callable[[Proc], HostKernel], tmp_path: Path, m: int, n: int, grid: int
-) -> None:
+def test_roles_rings_and_raster(host: Callable[[Proc], HostKernel], tmp_path: Path, m: int, n: int, grid: int) -> None:
     tiny, rng = host(parse(TINY, tmp_path)), np.random.default_rng(m * n)
     a = normal(tiny.bundle, "A", (m, n), rng)
     b = empty(tiny.bundle, "B", (m, n), pad=1)

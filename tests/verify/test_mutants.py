@@ -47,12 +47,12 @@ def verdict(tmp_path: Path, text: str) -> Report:
     return verify(kernel)
 
 
-def bf16(old: str, new: str, *which: int) -> str:
-    return edited(BF16, (old, new, *which))
+def bf16(old: str, new: str, which: int | None = None) -> str:
+    return edited(BF16, (old, new) if which is None else (old, new, which))
 
 
-def f32(old: str, new: str, *which: int) -> str:
-    return edited(F32, (old, new, *which))
+def f32(old: str, new: str, which: int | None = None) -> str:
+    return edited(F32, (old, new) if which is None else (old, new, which))
 
 
 FENCE = "Fence()\n"

@@ -21,7 +21,8 @@ from exogpu.ir.types import Scalar
 SHIM = Path(__file__).parent / "shim.hpp"
 COMPILER = shutil.which("g++")
 
-_NO_EFFECT = ("wgmma_fence", "wgmma_commit", "wgmma_wait", "bulk_commit", "bulk_wait", "fence_proxy_async")
+_NO_EFFECT = ("wgmma_fence", "wgmma_commit", "bulk_commit", "bulk_wait", "fence_proxy_async")
+_WARP_TOGETHER = "wgmma_wait"
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,9 @@ def build(bundle: Bundle, folder: Path) -> HostKernel:
     stubs = [_stub(helper, params) for helper, params in helpers]
     signature = re.search(rf"{name}\((.*?)\) {{", kernel, re.DOTALL)
     assert signature is not None
-    params = [p.split() for p in signature[1].replace("const __grid_constant__ TensorMap ", "const TensorMap& ").split(",")]
+    params = [
+        p.split() for p in signature[1].replace("const __grid_constant__ TensorMap ", "const TensorMap& ").split(",")
+    ]
     names = ", ".join(p[-1] for p in params)
     declared = ", ".join(["int exogpu_grid", *(" ".join(p) for p in params)])
     call = f'extern "C" void exogpu_run({declared}) {{ run(exogpu_grid, {threads}, [&] {{ {name}({names}); }}); }}'
@@ -85,6 +88,8 @@ def _stub(helper: str, params: str) -> str:
     """A definition of a helper function in terms of the shim, or nothing if the shim defines it by name."""
     if helper.startswith(_NO_EFFECT):
         return f"static void {helper}({params}) {{}}"
+    if helper.startswith(_WARP_TOGETHER):
+        return f"static void {helper}({params}) {{ warp_meet(); }}"
     if found := re.fullmatch(r"wgmma_m64n(\d+)k16_bf16(?:_accumulate_([01]))?", helper):
         accumulate = {"0": "false", "1": "true", None: "accumulate"}[found[2]]
         return f"static void {helper}({params}) {{ wgmma({found[1]}, d, a, b, {accumulate}); }}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pysmt.environment import Environment
-from pysmt.typing import INT
+from pysmt.typing import BOOL, INT
 
 Formula = Any
 """A pysmt node of integer or Boolean sort; pysmt is untyped, so mypy cannot tell them apart."""
@@ -18,6 +18,7 @@ class TermApi:
     def __init__(self) -> None:
         self.environment = Environment()
         self._manager = self.environment.formula_manager
+        self.boolean = BOOL
 
     def symbol(self, name: str) -> Formula:
         """An integer symbol."""
@@ -25,8 +26,6 @@ class TermApi:
 
     def flag(self, name: str) -> Formula:
         """A Boolean symbol."""
-        from pysmt.typing import BOOL
-
         return self._manager.Symbol(name, BOOL)
 
     def literal(self, value: bool) -> Formula:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pysmt.logics import QF_LIA
-from pysmt.solvers.z3 import Z3Solver
+import z3
+from pysmt.solvers.z3 import Z3Converter
 
 from exogpu.smt.pysmt_api import Formula, TermApi
+from exogpu.smt.script import Script
 
 RLIMIT = 20_000_000
 """Z3 resource units per check: the budget that decides UNKNOWN, repeatable on every machine."""
@@ -46,34 +46,42 @@ class Solver:
 
     def __init__(self, api: TermApi) -> None:
         self._api = api
-        self._solver = Z3Solver(api.environment, logic=QF_LIA, random_seed=0)
-        self._z3 = self._solver.z3
+        # a context of its own: in a shared one, models depend on what was solved before
+        context = z3.Context()
+        self._z3 = z3.SolverFor("QF_LIA", ctx=context)
+        self._z3.set("random_seed", 0)
+        self._convert = Z3Converter(api.environment, context).convert
         self._z3.set("rlimit", RLIMIT)
         self._z3.set("timeout", WALL_MS)
         self._flags: dict[str, Formula] = {}
+        self._asserted: list[Formula] = []
         self.rlimit = 0
 
     def add(self, formulas: Sequence[Formula]) -> None:
         """Asserts formulas for good."""
+        self._asserted += formulas
+        self._pose(formulas)
+
+    def _pose(self, formulas: Sequence[Formula]) -> None:
         for f in formulas:
             if not self._api.is_true(f):
-                self._z3.add(self._solver.converter.convert(f))
+                self._z3.add(self._convert(f))
 
     def assume(self, name: str, formula: Formula) -> None:
         """Asserts a formula under a name that can appear in an unsat core."""
         flag = self._api.flag(f"assume.{name}")
         self._flags[name] = flag
-        self._z3.add(self._solver.converter.convert(self._api.implies(flag, formula)))
+        self.add([self._api.implies(flag, formula)])
 
     def check(self, extra: Sequence[Formula] = ()) -> Result:
         """Decides the asserted formulas, the named assumptions and `extra`."""
-        convert = self._solver.converter.convert
+        convert = self._convert
         flags = {str(convert(f)): name for name, f in self._flags.items()}
         if extra:
             self._z3.push()
-            self.add(extra)
+            self._pose(extra)
         answer = str(self._z3.check(*(convert(f) for f in self._flags.values())))
-        self.rlimit += _rlimit(self._z3)
+        self.rlimit = _rlimit(self._z3)  # the counter runs over all checks of the context
         result: Result
         if answer == "unsat":
             result = Unsat(frozenset(flags[str(c)] for c in self._z3.unsat_core()))
@@ -85,37 +93,23 @@ class Solver:
             self._z3.pop()
         return result
 
-    def smtlib(self) -> str:
-        """The asserted formulas and assumptions as one SMT-LIB 2 script."""
-        convert = self._solver.converter.convert
-        assumed = "".join(f"(assert {convert(f).sexpr()})\n" for f in self._flags.values())
-        text = str(self._z3.to_smt2())
-        return text.replace("(check-sat)", assumed + "(check-sat)")
-
-
-def digest(text: str) -> str:
-    """SHA-256 of a text, in hex."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    def script(self) -> Script:
+        """Everything asserted, the named assumptions included."""
+        return Script(self._api, (*self._asserted, *self._flags.values()))
 
 
 def version() -> str:
     """Name and version of the solver."""
-    import z3
-
     return f"z3 {z3.get_version_string()}"
 
 
 def _integers(model: object) -> dict[str, int]:
-    import z3
-
     assert isinstance(model, z3.ModelRef)
     values = ((d.name(), model[d]) for d in model.decls())
     return {name: v.as_long() for name, v in values if isinstance(v, z3.IntNumRef)}
 
 
 def _rlimit(solver: object) -> int:
-    import z3
-
     assert isinstance(solver, z3.Solver)
     statistics = solver.statistics()
     counters = statistics.keys()

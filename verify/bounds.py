@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Bin, Cmp, Cond, Index, Int, Not
 from exogpu.ir.index import BoolOp as BoolOp
+from exogpu.ir.instr import Mode, Proxy
 from exogpu.ir.types import Memory, Rmem, WgmmaD
 from exogpu.smt.pysmt_api import Formula
 from exogpu.source import Span
@@ -20,6 +21,8 @@ from exogpu.verify.program import TASKS, Access, Event, Program
 from exogpu.verify.races import concrete_box
 from exogpu.verify.single import Property
 
+BULK_CHUNK = 16
+"""Bytes that a bulk store writes at once."""
 INT_MAX = 2**31 - 1
 """Largest value of the 32-bit integers in which the emitter computes indices."""
 
@@ -42,6 +45,7 @@ def claims(program: Program) -> Iterator[Claim]:
         for n, access in enumerate(event.accesses):
             yield from _bounds(program, event, access, n)
             yield from _ownership(program, event, access, n)
+            yield from _whole_chunks(program, event, access, n)
         yield from _overflow(event)
         yield from _alignment(program, event)
 
@@ -127,6 +131,40 @@ def _sides(guards: tuple[Cond, ...]) -> Iterator[Index]:
                 yield from _sides((arg,))
             case _:
                 pass
+
+
+# -- edges of bulk stores ----------------------------------------------------------------------------------------------
+
+
+def _whole_chunks(program: Program, event: Event, access: Access, n: int) -> Iterator[Claim]:
+    """A bulk store that is cut off at the end of a row writes whole 16-byte chunks: seen on an H200, where the columns
+    between the end of the row and the next multiple of 16 bytes are overwritten."""
+    if not (access.clipped and access.mode is not Mode.READ and access.proxy is Proxy.ASYNC):
+        return
+    buffer = program.buffers[access.buffer]
+    extent, elements = buffer.shape[-1], BULK_CHUNK // buffer.element_bytes
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        (x,) = xs
+        ctx = model.ctx
+        lo, length = model.box(x, access)[-1]
+        end = to_poly(ctx, extent, model.sizes)
+        cut = ctx.api.conj((ctx.lt(lo, end), ctx.lt(end, lo + length)))
+        return ctx.api.conj((cut, ctx.api.negate(ctx.eq(ctx.mod(end, elements), 0))))
+
+    def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
+        end = evaluate(extent, sizes)
+        columns = concrete_box(xs[0], access)[-1]
+        return columns.start < end < columns.stop and end % elements != 0
+
+    yield Claim(
+        Property(f"chunks/{access.buffer}/{event.id}.{n}", (event,), bad, check),
+        "contract.partial_store",
+        f"the bulk store to {access.buffer} at line {access.span.line} writes nothing beyond its rows",
+        f"the bulk store writes beyond the rows of `{access.buffer}`: it stores whole {BULK_CHUNK}-byte chunks",
+        access.span,
+        f"use it where the row length is a multiple of {elements} elements, and ordinary stores elsewhere",
+    )
 
 
 # -- alignment ---------------------------------------------------------------------------------------------------------

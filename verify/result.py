@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass
 
 from exogpu.diagnostics import Label
+from exogpu.smt.script import Script
 from exogpu.source import Span
 
 
@@ -21,13 +22,22 @@ class Status(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One solver call: stable name, SHA-256 of its SMT-LIB text, answer, deterministic resource use."""
+    """One solver call: stable name, answer, deterministic resource use, and the query itself."""
 
     name: str
-    sha256: str
     answer: str
     rlimit: int
-    smtlib: str
+    script: Script
+
+    @property
+    def smtlib(self) -> str:
+        """The query as SMT-LIB 2 text."""
+        return self.script.text
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of that text, in hex."""
+        return self.script.sha256
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from exogpu.smt.context import Context
 from exogpu.smt.poly import Poly
 from exogpu.smt.pysmt_api import Formula
-from exogpu.smt.solver import Sat, Solver, Unknown, Unsat, digest
+from exogpu.smt.solver import Sat, Solver, Unknown, Unsat
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, locate
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
@@ -142,8 +142,7 @@ class Session:
 
     def record(self, answer: str) -> Query:
         """The query as it stands, for the certificate."""
-        text = self.solver.smtlib()
-        return Query(self.name, digest(text), answer, self.solver.rlimit, text)
+        return Query(self.name, answer, self.solver.rlimit, self.solver.script())
 
 
 class Valuation(dict[str, int]):

@@ -1,5 +1,7 @@
 #define DEVICE __device__ __forceinline__
 
+using int64 = long long;
+
 // Storage types narrower than they are computed in. Values are computed in float, double or int.
 struct bf16 { unsigned short bits; };
 struct f16 { unsigned short bits; };

@@ -53,7 +53,7 @@ _BITWISE = frozenset(("<<", ">>", "&", "^", "|"))
 """Operators whose precedence few readers know: their operands are parenthesised."""
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_GLOBAL_NAMES = re.compile(r"(?<=struct )\w+|(?<=#define )\w+|\w+(?=(?:<[^<>]*>)?\()")
+_GLOBAL_NAMES = re.compile(r"(?<=struct )\w+|(?<=using )\w+|(?<=#define )\w+|\w+(?=(?:<[^<>]*>)?\()")
 
 
 def print_source(source: Source) -> str:
@@ -140,11 +140,7 @@ class _Printer:
 
     def statement(self, text: str, depth: int) -> list[str]:
         """A statement, broken at spaces if it is too long."""
-        line, lines = INDENT * depth + text, []
-        while len(line) > WIDTH and (cut := _break(line, len(INDENT) * (depth + 2))) > 0:
-            lines.append(line[:cut])
-            line = INDENT * (depth + 1) + line[cut + 1 :]
-        return [*lines, line]
+        return _folded(INDENT * depth + text, depth)
 
     def declaration(self, node: Declare, depth: int) -> list[str]:
         if node.extent == 0:
@@ -239,6 +235,15 @@ def _float(value: float, double: bool) -> str:
     return repr(float(value)) + ("" if double else "f")
 
 
+def _folded(line: str, depth: int) -> list[str]:
+    """A line, or several if it is too long."""
+    lines: list[str] = []
+    while len(line) > WIDTH and (cut := _break(line, len(INDENT) * (depth + 2))) > 0:
+        lines.append(line[:cut])
+        line = INDENT * (depth + 1) + line[cut + 1 :]
+    return [*lines, line]
+
+
 def _break(line: str, first: int) -> int:
     """The last space of least bracket depth between `first` and the width, or 0."""
     depth, best, best_depth = 0, 0, len(line)
@@ -263,9 +268,10 @@ def _wrapped(head: str, items: list[str], tail: str, depth: int, trailing: bool 
             lines.append(current.rstrip())
             current = pad
         current += piece
-    if trailing:
-        return [*lines, current.rstrip(), INDENT * depth + tail]
-    return [*lines, current.rstrip() + tail]
+    lines.append(current.rstrip())
+    if not trailing:
+        return [*lines[:-1], lines[-1] + tail]
+    return [*(short for line in lines for short in _folded(line, depth + 1)), INDENT * depth + tail]
 
 
 def _split_literal(quoted: str, depth: int) -> list[str]:

@@ -19,20 +19,22 @@ from exogpu.codegen.cuda.tree import (
     Function,
     Inline,
     IntLit,
+    Loop,
     Name,
     Node,
     Parameter,
+    Scope,
     Set,
     Subscript,
     Unary,
 )
-from exogpu.codegen.fold import simplify_cond
-from exogpu.codegen.lower.operand import Bound, bind, element_index, elements_of, executing, register_value
+from exogpu.codegen.fold import Interval, simplify_cond
+from exogpu.codegen.lower.operand import Bound, bind, element_index, executing, register_value
 from exogpu.codegen.lower.place import place, pointer
 from exogpu.codegen.lower.state import State
 from exogpu.codegen.lower.value import narrowed
-from exogpu.ir.emission import Asm, CopyVector, Emission, Guard, Pin, Store
-from exogpu.ir.index import Bool, BoolOp, Cmp, Int
+from exogpu.ir.emission import Asm, CopyVector, Element, Emission, Guard, Pin, Repeat, Store
+from exogpu.ir.index import Bool, BoolOp, Cmp, Cond, Int, Var
 from exogpu.ir.stmt import InstrCall
 
 _PLACEHOLDER = re.compile(r"\$([A-Za-z_]\w*)")
@@ -60,16 +62,30 @@ def _emission(state: State, call: InstrCall, emission: Emission, use: Use | None
             return [Do(Apply("copy_vector", pointers, (str(size),)))]
         case Store():
             return [_store(state, call, emission)]
-        case Guard(inside, body):
-            buffer, index = element_index(call, inside)
-            tests = [
-                t for i, n in elements_of(state.buffers[buffer], index) for t in (Cmp(">=", i, Int(0)), Cmp("<", i, n))
-            ]
-            cond = simplify_cond(BoolOp("and", tuple(tests)), state.facts)
-            nodes = _block(state, call, body, use)
-            if isinstance(cond, Bool):
-                return nodes if cond.value else []
-            return [Branch(state.indices.cond(cond), tuple(nodes))]
+        case Repeat(var, count, body):
+            return [_repeat(state, call, var, count, body, use)]
+        case Guard(inside, dims, body):
+            return _guard(state, call, inside, dims, _block(state, call, body, use))
+
+
+def _repeat(state: State, call: InstrCall, var: Var, count: int, body: Sequence[Emission], use: Use | None) -> Node:
+    if count == 1:
+        once = replace(state, facts={**state.facts, var.name: Interval(0, 0)})
+        return Scope(tuple(_block(once, call, body, use)))
+    name = Name(var.name.removeprefix("$"))
+    inside = replace(state.with_variable(var.name, Interval(0, count - 1)), names={**state.names, var.name: name})
+    return Loop(name, IntLit(0), IntLit(count), IntLit(1), tuple(_block(inside, call, body, use)), -1)
+
+
+def _guard(state: State, call: InstrCall, at: Element, dims: Sequence[int], nodes: list[Node]) -> list[Node]:
+    buffer, index = element_index(call, at)
+    tests: list[Cond] = []
+    for dim in dims:
+        tests += [Cmp(">=", index[dim], Int(0)), Cmp("<", index[dim], state.buffers[buffer].shape[dim])]
+    cond = simplify_cond(BoolOp("and", tuple(tests)), state.facts)
+    if isinstance(cond, Bool):
+        return nodes if cond.value else []
+    return [Branch(state.indices.cond(cond), tuple(nodes))]
 
 
 def _store(state: State, call: InstrCall, store: Store) -> Node:

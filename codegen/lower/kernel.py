@@ -216,7 +216,7 @@ def _parameters(
                 if name in used:
                     yield PointerParam(arg.name), Parameter(f"{const}{C_TYPES[dtype]}* __restrict__", name)
                 if (pitch := Name(pitch_name(arg.name))) in used:
-                    yield PitchParam(arg.name), Parameter("long long", pitch)
+                    yield PitchParam(arg.name), Parameter("int64", pitch)
             case SizeArg():
                 if name in used:
                     yield SizeParam(arg.name), Parameter("int", name)

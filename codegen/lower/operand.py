@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from exogpu.codegen.counters import Use
@@ -32,7 +31,6 @@ from exogpu.ir.emission import (
     TileAddress,
 )
 from exogpu.ir.index import Bin, Bool, Index, Int
-from exogpu.ir.instr import BufferInfo
 from exogpu.ir.stmt import BarrierRef, InstrCall, Point, Range, Window
 from exogpu.ir.value import ScalarFn
 
@@ -118,7 +116,8 @@ def register_value(state: State, call: InstrCall, value: RegisterValue) -> Typed
         case Fragment(name, index):
             window = call.window(name)
             array = Name(window.buffer, user=True)
-            return Typed(Subscript(array, IntLit(first_register(window) + index)), Kind.FLOAT)
+            position = Bin("+", Int(first_register(window)), index)
+            return Typed(Subscript(array, state.indices.expr(position)), Kind.FLOAT)
         case Applied(name, inner):
             argument = register_value(state, call, inner)
             fn = call.operand(name)
@@ -166,8 +165,3 @@ def _descriptor(state: State, call: InstrCall, operand: MatrixDescriptor) -> Exp
     high = (operand.layout << 30) | operand.stride
     address = _base(state, window.buffer, state.indices.expr(start))
     return Apply("matrix_descriptor", (address, IntLit(low, "u"), IntLit(high, "u")))
-
-
-def elements_of(info: BufferInfo, index: Sequence[Index]) -> tuple[tuple[Index, Index], ...]:
-    """Each index with the extent of its dimension."""
-    return tuple(zip(index, info.shape, strict=True))

@@ -86,7 +86,7 @@ def global_offset(state: State, buffer: str, info: BufferInfo, index: Sequence[I
     if len(parts) < 2:
         return parts[0] if parts else IntLit(0)
     strides = [state.indices.expr(extent) for extent in info.shape[1:]]
-    offset: Expr = Convert("long long", parts[0])
+    offset: Expr = Convert("int64", parts[0])
     for part, stride in zip(parts[1:], strides, strict=True):
         step = Name(pitch_name(buffer)) if len(parts) == 2 else stride
         offset = Binary("*", offset, step)

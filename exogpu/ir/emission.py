@@ -1,12 +1,12 @@
 """The vocabulary in which an instruction says how it is emitted.
 
-    emission ::= asm(text, operands) | guard(element) { emission } | store(element, values)
-               | copy(element, element) | pin
+    emission ::= asm(text, operands) | guard(element, dims) { emission } | repeat(var, count) { emission }
+               | store(element, values) | copy(element, element) | pin
 
 `asm` is inline PTX. Its text names operands as `$name`; each operand is typed, and the emitter turns it into a
 register, an immediate or a register list. Windows are named by the instruction's parameter. An offset inside a
 window is an index expression over `THREAD`, the thread's index inside the executing unit, `WARP`, that of its warp,
-and `LANE`, its index inside the warp.
+`LANE`, its index inside the warp, and variables of enclosing repeats.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Fragment:
     wgmma D fragment (PTX ISA, wgmma)."""
 
     operand: str
-    index: int
+    index: Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +153,19 @@ class Asm:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """`body` runs only where the element lies inside its tensor."""
+    """`body` runs only where the element lies inside its tensor, in the dimensions `dims` of the tensor."""
 
     inside: Element
+    dims: tuple[int, ...]
+    body: tuple[Emission, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """`body` for each value of `var` below `count`, unrolled. The variable's name starts with `$`."""
+
+    var: Var
+    count: int
     body: tuple[Emission, ...]
 
 
@@ -181,4 +191,4 @@ class Pin:
     """The C++ compiler may not move reads or writes of accumulator registers across this point."""
 
 
-Emission = Asm | Guard | Store | CopyVector | Pin
+Emission = Asm | Guard | Repeat | Store | CopyVector | Pin

@@ -13,10 +13,11 @@ from exogpu.ir.emission import (
     Guard,
     Packed,
     RegisterValue,
+    Repeat,
     SharedAddress,
     Store,
 )
-from exogpu.ir.index import Bin, Index, Int
+from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.instr import Buffers, Footprint, Instr, Mode, Param, Proxy
 from exogpu.ir.linear import linear
 from exogpu.ir.stmt import If, InstrCall, Range, Stmt
@@ -52,7 +53,7 @@ def _meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
     return nest(dst.shape, body)
 
 
-def _value(register: int) -> RegisterValue:
+def _value(register: Index) -> RegisterValue:
     return Applied("fn", Fragment("src", register))
 
 
@@ -60,35 +61,40 @@ def _matrix_stores(dtype: Scalar, columns: int) -> tuple[Emission, ...]:
     """stmatrix.x4 of 16 columns each: matrices are rows 0-7 and 8-15 of columns 0-7, then of columns 8-15; lane l
     gives the address of row l % 16 and column 8 * (l // 16)."""
     text = "stmatrix.sync.aligned.m8n8.x4.shared.b16 [$row], {$r0, $r1, $r2, $r3};"
+    part = Var("$part")
     row = Bin("+", Bin("*", Int(16), WARP), Bin("%", LANE, Int(16)))
-    out: list[Emission] = []
-    for first in range(0, columns, 16):
-        column = Bin("+", Int(first), Bin("*", Int(8), Bin("//", LANE, Int(16))))
-        packed = [Packed(dtype, _value(first // 2 + 2 * i), _value(first // 2 + 2 * i + 1)) for i in range(4)]
-        operands = tuple((f"r{i}", pair) for i, pair in enumerate(packed))
-        address = ("row", SharedAddress(Element("dst", (row, column)), 16))
-        out.append(Asm("stmatrix_x4", text, (address, *operands)))
-    return tuple(out)
+    column = Bin("+", Bin("*", Int(16), part), Bin("*", Int(8), Bin("//", LANE, Int(16))))
+    values = [_value(Bin("+", Bin("*", Int(8), part), Int(i))) for i in range(8)]
+    packed = [Packed(dtype, low, high) for low, high in zip(values[::2], values[1::2], strict=True)]
+    operands = tuple((f"r{i}", pair) for i, pair in enumerate(packed))
+    address = ("row", SharedAddress(Element("dst", (row, column)), 16))
+    return (Repeat(part, columns // 16, (Asm("stmatrix_x4", text, (address, *operands)),)),)
 
 
-def _fragment_stores(columns: int, width: int, guarded: bool) -> tuple[Emission, ...]:
-    """Each thread stores its own pairs: row l / 4 and that plus 8, columns 2 * (l % 4) of each 8."""
-    out: list[Emission] = []
-    for register in range(0, columns // 2, width):
-        block, half, odd = register // 4, register // 2 % 2, register % 2
-        row = Bin("+", Bin("*", Int(16), WARP), Bin("+", Bin("//", LANE, Int(4)), Int(8 * half)))
-        column = Bin("+", Bin("*", Int(2), Bin("%", LANE, Int(4))), Int(8 * block + odd))
-        at = Element("dst", (row, column))
-        store = Store(at, tuple(_value(register + i) for i in range(width)))
-        out.append(Guard(at, (store,)) if guarded else store)
-    return tuple(out)
+def _fragment_stores(columns: int, width: int, guarded: tuple[int, int] | None) -> tuple[Emission, ...]:
+    """Each thread stores its own pairs, row l / 4 and that plus 8, columns 2 * (l % 4) of each 8: `width` elements at
+    once. `guarded` gives the row and column dimensions of a tensor whose edge is respected."""
+    half, part, odd = Var("$half"), Var("$part"), Var("$odd")
+    row = Bin("+", Bin("+", Bin("*", Int(16), WARP), Bin("//", LANE, Int(4))), Bin("*", Int(8), half))
+    column = Bin("+", Bin("*", Int(8), part), Bin("*", Int(2), Bin("%", LANE, Int(4))))
+    register = Bin("+", Bin("*", Int(4), part), Bin("*", Int(2), half))
+    at = Element("dst", (row, Bin("+", column, odd)))
+    values = tuple(_value(Bin("+", Bin("+", register, odd), Int(i))) for i in range(width))
+    stores: tuple[Emission, ...] = (Store(at, values),)
+    if guarded is not None:
+        stores = (Guard(at, (guarded[1],), stores),)
+    stores = (Repeat(part, columns // 8, (Repeat(odd, 2 // width, stores),)),)
+    if guarded is not None:
+        stores = (Guard(Element("dst", (row, Int(0))), (guarded[0],), stores),)
+    return (Repeat(half, 2, stores),)
 
 
 def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
     dst = call.window("dst")
     info, columns = buffers[dst.buffer], dst.shape[-1]
     if isinstance(info.memory, Gmem):
-        return _fragment_stores(columns, 1, guarded=True)
+        rows, cols = (i for i, d in enumerate(dst.dims) if isinstance(d, Range))
+        return _fragment_stores(columns, 1, (rows, cols))
     last = dst.dims[-1]
     row = getattr(info.shape[-1], "value", 1)
 
@@ -97,7 +103,7 @@ def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
 
     if info.dtype.bits == 16 and columns % 16 == 0 and aligned(8):
         return _matrix_stores(info.dtype, columns)
-    return _fragment_stores(columns, 2 if aligned(2) else 1, guarded=False)
+    return _fragment_stores(columns, 2 if aligned(2) else 1, None)
 
 
 acc_store = Instr(

@@ -1,8 +1,9 @@
 """C = A B^T in bf16 with f32 accumulation: warp-specialised, persistent, TMA + wgmma.
 
 One producer thread fills a ring of (A, B) stages by TMA; two consumer warpgroups multiply, one 64-row half of
-the tile each; the epilogue goes through shared memory and TMA stores, two 64-column pieces in flight. The rings
-stay open from one tile to the next.
+the tile each; the epilogue goes through shared memory and TMA stores, two 64-column pieces in flight. A row of C that
+is no multiple of 16 bytes is stored by ordinary guarded stores, since TMA would write beyond it. The rings stay open
+from one tile to the next.
 """
 
 from __future__ import annotations
@@ -61,21 +62,31 @@ def gemm_bf16(
                     wgmma_wait(0)
                 for v in threads(8, unit=warp):
                     Arrive(empty)
-                for c in unroll(0, BN // 64):
-                    stage: bf16[2, 64, 64] @ SMEM(swizzle=128, ring=2)
+                if N % 8 == 0:
+                    for c in unroll(0, BN // 64):
+                        stage: bf16[2, 64, 64] @ SMEM(swizzle=128, ring=2)
+                        for w in threads(2, unit=warpgroup):
+                            for t in threads(1):
+                                bulk_wait_read(1)
+                            Fence()
+                            acc_store(stage[w, :, :], acc[w, :, 64 * c : 64 * c + 64])
+                            fence_proxy_async()
+                            Fence()
+                            for t in threads(1):
+                                tma_store(
+                                    C[
+                                        BM * tm + 64 * w : BM * tm + 64 * w + 64,
+                                        BN * tn + 64 * c : BN * tn + 64 * c + 64,
+                                    ],
+                                    stage[w, :, :],
+                                )
+                                bulk_commit()
+                else:
                     for w in threads(2, unit=warpgroup):
-                        for t in threads(1):
-                            bulk_wait_read(1)
-                        Fence()
-                        acc_store(stage[w, :, :], acc[w, :, 64 * c : 64 * c + 64])
-                        fence_proxy_async()
-                        Fence()
-                        for t in threads(1):
-                            tma_store(
-                                C[BM * tm + 64 * w : BM * tm + 64 * w + 64, BN * tn + 64 * c : BN * tn + 64 * c + 64],
-                                stage[w, :, :],
-                            )
-                            bulk_commit()
+                        acc_store(
+                            C[BM * tm + 64 * w : BM * tm + 64 * w + 64, BN * tn : BN * tn + BN],
+                            acc[w, :, :],
+                        )
     with role(consumer):
         for w in threads(2, unit=warpgroup):
             for t in threads(1):

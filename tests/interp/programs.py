@@ -117,8 +117,8 @@ def values(draw: st.DrawFn, scope: Scope, integer: bool, depth: int = 2) -> Valu
             op: Any = draw(st.sampled_from(("+", "-", "*", "*", "min", "max")))
             return Arith(op, draw(values(scope, integer, depth - 1)), draw(values(scope, integer, depth - 1)))
         case "select":
-            branches = (draw(values(scope, integer, depth - 1)) for _ in range(2))
-            return Select(draw(conds(scope)), *branches)
+            then, orelse = draw(values(scope, integer, depth - 1)), draw(values(scope, integer, depth - 1))
+            return Select(draw(conds(scope)), then, orelse)
     return draw(reads(scope, integer))
 
 

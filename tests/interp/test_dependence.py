@@ -30,9 +30,7 @@ def _order(accesses: list[Case], rank: int) -> Order:
     return order_of("v", forms, frozenset("u"))
 
 
-cases = st.tuples(
-    st.sampled_from(Mode), st.tuples(indices(SCOPE, EXTENT), indices(SCOPE, EXTENT)), conds(SCOPE)
-)
+cases = st.tuples(st.sampled_from(Mode), st.tuples(indices(SCOPE, EXTENT), indices(SCOPE, EXTENT)), conds(SCOPE))
 
 
 @settings(max_examples=400, deadline=None)

@@ -13,7 +13,8 @@ from exogpu.ir.interp import compare, interpret, random_inputs, written_tensors
 from exogpu.ir.proc import Proc
 from exogpu.lang import load
 
-KERNELS = Path(__file__).resolve().parents[2] / "exogpu" / "kernels"
+ROOT = Path(__file__).resolve().parents[2]
+KERNELS, EXAMPLES = ROOT / "exogpu" / "kernels", ROOT / "examples"
 SHAPES = [(1, 1, 1), (128, 256, 64), (130, 257, 65), (5, 300, 17), (257, 3, 8), (64, 64, 1)]
 F32_ERROR = 1e-6
 BF16_ERROR = 4e-3
@@ -48,25 +49,29 @@ def test_gemm_in_f64_is_the_reference(name: str) -> None:
     np.testing.assert_allclose(result, _product(name, args), rtol=1e-12, atol=1e-12)
 
 
-def test_gemm_one_iteration_at_a_time_is_the_same() -> None:
-    kernel = _kernel("gemm_f32")
-    args = random_inputs(kernel, {"M": 3, "N": 2, "K": 2}, seed=5)
+@pytest.mark.parametrize(("name", "sizes"), [("transpose", {"M": 33, "N": 5}), ("stencil", {"N": 70})])
+def test_one_iteration_at_a_time_is_the_same(name: str, sizes: dict[str, int]) -> None:
+    kernel = load(EXAMPLES / f"{name}.py")[name]
+    args = random_inputs(kernel, sizes, seed=5)
     (mismatch,) = compare(kernel, interpret(kernel, args), interpret(kernel, args, together=False))
     assert mismatch.relative < F32_ERROR
 
 
-@pytest.mark.parametrize("name", ["gemm_f32", "gemm_bf16"])
-def test_gemm_without_a_size_leaves_its_result_alone(name: str) -> None:
+def test_an_empty_result() -> None:
     kernel = _kernel("gemm_f32")
     args = random_inputs(kernel, {"M": 4, "N": 0, "K": 4}, seed=0)
     assert interpret(kernel, args)["C"].shape == (4, 0)
-    assert written_tensors(kernel) == ("C",)
+
+
+def test_what_the_kernels_write() -> None:
+    assert written_tensors(_kernel("gemm_f32")) == written_tensors(_kernel("gemm_bf16")) == ("C",)
 
 
 @pytest.mark.parametrize("name", ["gemm_f32", "gemm_bf16"])
-def test_gemm_is_fast_enough_to_be_a_reference(name: str) -> None:
+def test_gemm_runs_many_iterations_at_once(name: str) -> None:
+    """Well under a second on an idle machine; one iteration at a time would take an hour."""
     kernel = _kernel(name)
     args = random_inputs(kernel, {"M": 512, "N": 512, "K": 512}, seed=6)
-    start = time.process_time()
+    start = time.perf_counter()
     interpret(kernel, args)
-    assert time.process_time() - start < 4
+    assert time.perf_counter() - start < 30

@@ -36,7 +36,7 @@ def _assert_same(got: dict[str, Any] | None, want: dict[str, Any] | None) -> Non
             np.testing.assert_array_equal(got[name].astype(np.float64), array.astype(np.float64))
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(procs())
 def test_random_programs_mean_the_same_at_once(case: tuple[Proc, dict[str, Any]]) -> None:
     proc, args = case

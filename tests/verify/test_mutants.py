@@ -23,8 +23,8 @@ LAST_RELEASE = """                for v in threads(8, unit=warp):
 LAST_WAIT = """                for w in threads(2, unit=warpgroup):
                     wgmma_wait(0)
 """
-STAGE_FENCE = " " * 24 + "Fence()\n"
-PROXY = " " * 24 + "fence_proxy_async()\n"
+STAGE_FENCE = " " * 28 + "Fence()\n"
+PROXY = " " * 28 + "fence_proxy_async()\n"
 
 
 def edited(text: str, *edits: tuple[str, str] | tuple[str, str, int]) -> str:
@@ -56,7 +56,7 @@ def f32(old: str, new: str, which: int | None = None) -> str:
 
 
 FENCE = "Fence()\n"
-ACC_STORE = " " * 24 + "acc_store"
+ACC_STORE = " " * 28 + "acc_store"
 AWAIT_EMPTY = " " * 24 + "Await(empty, lag=STAGES)\n"
 EARLY = edited(BF16, ("if k > 0:\n", "if k >= 0:\n"), (LAST_RELEASE, ""))
 FENCE_TOO_SOON = edited(BF16, (PROXY, ""), (ACC_STORE, PROXY + ACC_STORE))

@@ -48,6 +48,7 @@ class Guard:
 
 Node = Assign | Alloc | Loop | Guard
 
+
 def reassociable(dtype: Scalar, precise: bool) -> bool:
     """Whether `+=` of this type commute up to the rounding of sums: the other types round each partial sum to a
     narrow type."""

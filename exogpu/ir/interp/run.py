@@ -16,9 +16,7 @@ from exogpu.ir.numeric import storage_dtype
 from exogpu.ir.proc import Proc, ScalarArg
 
 
-def interpret(
-    proc: Proc, args: Arguments, *, precise: bool = False, together: bool = True
-) -> dict[str, NDArray[Any]]:
+def interpret(proc: Proc, args: Arguments, *, precise: bool = False, together: bool = True) -> dict[str, NDArray[Any]]:
     """The contents of every tensor argument after the sequential program has run; `args` are left alone.
 
     All loops run in order, roles and synchronisation are erased, and instructions execute their meaning. Types are

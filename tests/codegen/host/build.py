@@ -96,6 +96,17 @@ def _stub(helper: str, params: str) -> str:
     return ""
 
 
+def surroundings(matrix: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The elements of the allocation around a matrix of `empty`."""
+    whole = matrix.base
+    assert isinstance(whole, np.ndarray) and whole.ndim == 1
+    start = (matrix.ctypes.data - whole.ctypes.data) // whole.itemsize
+    outside = np.ones(whole.size, np.bool_)
+    rows = start + np.arange(matrix.shape[0])[:, None] * (matrix.strides[0] // whole.itemsize)
+    outside[rows + np.arange(matrix.shape[1])] = False
+    return whole[outside]
+
+
 def empty(bundle: Bundle, name: str, shape: tuple[int, int], pad: int = 0) -> np.ndarray[Any, Any]:
     """A poisoned matrix of a tensor argument's type, its rows padded to the argument's alignment and `pad` elements."""
     argument = next(a for a in bundle.manifest.arguments if isinstance(a, TensorArgument) and a.name == name)

@@ -18,6 +18,8 @@
 using std::max;
 using std::min;
 
+using int64 = long long;
+
 struct Index {
     unsigned x;
 };
@@ -124,12 +126,13 @@ struct alignas(64) TensorMap {
 };
 static unsigned long long map_address(const TensorMap& map) { return reinterpret_cast<unsigned long long>(&map); }
 static void prefetch_map(const TensorMap&) {}
-template <typename Move> int tile(unsigned long long map, int c0, int c1, unsigned at, Move move) {
+template <typename Move> int tile(unsigned long long map, int c0, int c1, unsigned at, int chunk, Move move) {
     const long long* w = reinterpret_cast<const TensorMap*>(map)->words;
+    const long long end = (w[1] * w[6] + chunk - 1) / chunk * chunk / w[6];
     for (int row = 0; row < w[5]; ++row) {
         for (int column = 0; column < w[4]; ++column) {
             const long long x = c0 + column, y = c1 + row;
-            const bool inside = x >= 0 && x < w[1] && y >= 0 && y < w[2];
+            const bool inside = x >= 0 && x < end && y >= 0 && y < w[2];
             unsigned char* global = reinterpret_cast<unsigned char*>(w[0]) + y * w[3] + x * w[6];
             const unsigned raw = at + static_cast<unsigned>((row * w[4] + column) * w[6]);
             move(storage + swizzled(raw, static_cast<int>(w[7])), inside ? global : nullptr, w[6]);
@@ -138,13 +141,14 @@ template <typename Move> int tile(unsigned long long map, int c0, int c1, unsign
     return static_cast<int>(w[4] * w[5] * w[6]);
 }
 static void tma_load_2d(unsigned dst, unsigned long long map, int c0, int c1, unsigned barrier) {
-    const int bytes = tile(map, c0, c1, dst, [](unsigned char* shared, unsigned char* global, long long size) {
+    const int bytes = tile(map, c0, c1, dst, 1, [](unsigned char* shared, unsigned char* global, long long size) {
         global ? memcpy(shared, global, size) : memset(shared, 0, size);
     });
     mbarrier_update(barrier, 0, -bytes);
 }
+// A store that is cut off at the end of a row writes whole chunks of 16 bytes, as the hardware does.
 static void tma_store_2d(unsigned long long map, int c0, int c1, unsigned src) {
-    tile(map, c0, c1, src, [](unsigned char* shared, unsigned char* global, long long size) {
+    tile(map, c0, c1, src, 16, [](unsigned char* shared, unsigned char* global, long long size) {
         if (global) memcpy(global, shared, size);
     });
 }

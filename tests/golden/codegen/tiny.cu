@@ -1,5 +1,5 @@
 extern "C" __global__ void __launch_bounds__(96, 1) tiny(
-    int M, int N, const float* __restrict__ A, long long A_pitch, bf16* __restrict__ B, long long B_pitch
+    int M, int N, const float* __restrict__ A, int64 A_pitch, bf16* __restrict__ B, int64 B_pitch
 ) {
     const int thread = threadIdx.x;
     const int lane = thread & 31;
@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(96, 1) tiny(
                 #pragma unroll
                 for (int r = 0; r < 4; ++r) {
                     s[r * 33 + t] = i * 4 + r < M && j * 32 + t < N ?
-                        A[static_cast<long long>(i * 4 + r) * A_pitch + (j * 32 + t)] : 0.0f;
+                        A[static_cast<int64>(i * 4 + r) * A_pitch + (j * 32 + t)] : 0.0f;
                 }
             }
             __syncthreads();
@@ -77,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(96, 1) tiny(
                     const int t_1 = lane;
                     for (int r_1 = w * 2; r_1 < w * 2 + 2; ++r_1) {
                         if (i * 4 + r_1 < M && j * 32 + t_1 < N) {
-                            B[static_cast<long long>(i * 4 + r_1) * B_pitch + (j * 32 + t_1)] =
+                            B[static_cast<int64>(i * 4 + r_1) * B_pitch + (j * 32 + t_1)] =
                                 narrow<bf16>(expf(s[r_1 * 33 + t_1]) * 0.5f);
                         }
                     }

@@ -11,8 +11,9 @@ from exogpu.verify.barriers import (
     arrives,
     awaits,
     byte_properties,
+    copies,
     not_lapped,
-    observed_before_arrive,
+    observed_before,
     parties,
     progress,
     uniform_lags,
@@ -39,8 +40,8 @@ def barrier_obligations(program: Program) -> Iterator[Obligation]:
             for wait in awaits(program, barrier.name):
                 yield from _progress(program, barrier, wait)
                 yield _parity(program, barrier, wait)
-            for arrive in arrives(program, barrier.name):
-                yield _observed(program, barrier, arrive)
+            for signal in (*arrives(program, barrier.name), *copies(program, barrier.name)):
+                yield _observed(program, barrier, signal)
         except NoClosedForm as error:
             yield Obligation(
                 f"barrier/{barrier.name}",
@@ -165,16 +166,19 @@ def _parity(program: Program, barrier: Barrier, wait: Event) -> Obligation:
     return _any_of(program, base, alternatives, [], message)
 
 
-def _observed(program: Program, barrier: Barrier, arrive: Event) -> Obligation:
+def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:
+    """An arrive, or a copy's bytes, must not reach the mbarrier while an earlier phase of it is still open."""
     base = Obligation(
-        f"observed/{barrier.name}/{arrive.id}",
+        f"observed/{barrier.name}/{signal.id}",
         "mbar.unobserved_phase",
-        f"the arrive on {barrier.name} at line {arrive.span.line} follows a wait for the phase before in its slot",
+        f"{signal.label} (line {signal.span.line}) follows a wait for the phase before in its slot of {barrier.name}",
         Status.PROVED,
-        arrive.span,
+        signal.span,
     )
-    pairs = [observed_before_arrive(program, barrier, w, arrive) for w in awaits(program, barrier.name)]
-    message = f"nothing has waited for the phase before on this mbarrier of `{barrier.name}` when the arrive comes"
+    pairs = [observed_before(program, barrier, w, signal) for w in awaits(program, barrier.name)]
+    message = (
+        f"nothing has waited for the phase before on this mbarrier of `{barrier.name}` when {signal.label} signals"
+    )
     return _any_of(program, base, [[goal] for _, goal in pairs], [prop for prop, _ in pairs], message)
 
 

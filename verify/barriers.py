@@ -140,8 +140,8 @@ def _size(e: Event) -> int:
 # -- observed phases and parity ----------------------------------------------------------------------------------------
 
 
-def observed_before_arrive(program: Program, barrier: Barrier, wait: Event, arrive: Event) -> tuple[Property, Goal]:
-    """Before an arrive of phase p, `wait` has observed phase p - ring: it exists, and precedes the arrive in time."""
+def observed_before(program: Program, barrier: Barrier, wait: Event, arrive: Event) -> tuple[Property, Goal]:
+    """Before an arrive (or copy) of phase p, `wait` has observed phase p - ring: it exists, and precedes it in time."""
     ring = barrier.ring
 
     def missing(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:

@@ -3,50 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from exogpu.ir.evaluate import evaluate, holds
-from exogpu.ir.index import Bin, Cmp, Cond, Index, Int, Not
-from exogpu.ir.index import BoolOp as BoolOp
+from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.instr import Mode, Proxy
 from exogpu.ir.types import Memory, Rmem, WgmmaD
 from exogpu.smt.pysmt_api import Formula
-from exogpu.source import Span
+from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence
-from exogpu.verify.index import subterms, to_formula, to_poly
+from exogpu.verify.index import to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.lower import const_offset
 from exogpu.verify.phases import Phases
-from exogpu.verify.program import TASKS, Access, Event, Program
+from exogpu.verify.program import Access, Event, Program
 from exogpu.verify.races import concrete_box
 from exogpu.verify.single import Property
 
 BULK_CHUNK = 16
 """Bytes that a bulk store writes at once."""
-INT_MAX = 2**31 - 1
-"""Largest value of the 32-bit integers in which the emitter computes indices."""
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A property with its rule, what it shows, and what to say when it fails."""
-
-    prop: Property
-    rule: str
-    title: str
-    message: str
-    span: Span
-    help: str | None = None
 
 
 def claims(program: Program) -> Iterator[Claim]:
     """Every single-statement obligation of a program."""
     for event in program.events:
         for n, access in enumerate(event.accesses):
+            yield from _whole_chunks(program, event, access, n)
+            if any(
+                (a.buffer, a.dims, a.guards) == (access.buffer, access.dims, access.guards) for a in event.accesses[:n]
+            ):
+                continue  # `x[i] += v` reads and writes one element
             yield from _bounds(program, event, access, n)
             yield from _ownership(program, event, access, n)
-            yield from _whole_chunks(program, event, access, n)
-        yield from _overflow(event)
         yield from _alignment(program, event)
 
 
@@ -82,55 +69,6 @@ def _bounds(program: Program, event: Event, access: Access, n: int) -> Iterator[
         access.span,
         "guard the access, or use an instruction that clips it",
     )
-
-
-def _overflow(event: Event) -> Iterator[Claim]:
-    terms: list[Index] = []
-    for e in (*event.indices, *(b for loop in event.loops for b in (loop.lo, loop.hi)), *_sides(event.guards)):
-        terms += [t for t in subterms(e) if t not in terms]
-    terms = [t for t in terms if not _names(t) <= {TASKS}]
-    if not terms:
-        return
-
-    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
-        (x,) = xs
-        ctx = model.ctx
-        values = [to_poly(ctx, t, x.env) for t in terms]
-        return ctx.api.disj(
-            ctx.api.disj((ctx.lt(INT_MAX, v), ctx.lt(v, -INT_MAX))) for v in values if v.constant is None
-        )
-
-    def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
-        return any(abs(evaluate(t, xs[0].env)) > INT_MAX for t in terms)
-
-    yield Claim(
-        Property(f"overflow/{event.id}", (event,), bad, check),
-        "index.overflow",
-        f"index arithmetic at line {event.span.line} fits 32 bits",
-        "index arithmetic overflows 32 bits",
-        event.span,
-        "bound the sizes with require(...)",
-    )
-
-
-def _names(e: Index) -> frozenset[str]:
-    from exogpu.ir.walk import index_names
-
-    return index_names(e)
-
-
-def _sides(guards: tuple[Cond, ...]) -> Iterator[Index]:
-    for guard in guards:
-        match guard:
-            case Cmp(_, left, right):
-                yield left
-                yield right
-            case BoolOp(_, args):
-                yield from _sides(args)
-            case Not(arg):
-                yield from _sides((arg,))
-            case _:
-                pass
 
 
 # -- edges of bulk stores ----------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from exogpu.verify.bounds import claims
 from exogpu.verify.concrete import Occurrence, Unrolling
 from exogpu.verify.graph import FenceKind, Search
 from exogpu.verify.ordering import Proved, Undecided, Violated, decide
+from exogpu.verify.overflow import overflow_claims
 from exogpu.verify.program import ExitAction, Program
 from exogpu.verify.races import Conflict, common_range, concrete_box, conflicts, cross_task, hazard
 from exogpu.verify.result import Obligation, Status
@@ -109,7 +110,7 @@ def task_obligations(program: Program) -> Iterator[Obligation]:
 
 def claim_obligations(program: Program) -> Iterator[Obligation]:
     """Bounds, integer width, alignment and ownership of every statement."""
-    for claim in claims(program):
+    for claim in (*claims(program), *overflow_claims(program)):
         base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span)
         yield judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
 

@@ -83,27 +83,49 @@ def const(e: Index | Cond) -> int:
 
 
 def subterms(e: Index) -> Iterator[Index]:
-    """Every subexpression that is computed."""
+    """Every value that the evaluation of an expression computes on the way."""
     if isinstance(e, Bin):
         yield from subterms(e.left)
         yield from subterms(e.right)
-        yield e
+        # ceildiv(a, c) is computed as (a + c - 1) // c
+        yield Bin("+", e.left, Bin("-", e.right, Int(1))) if e.op == "ceildiv" else e
 
 
-def value_indices(value: Value) -> tuple[Index, ...]:
-    """Every index expression inside a data expression."""
+def computed_by_value(value: Value, under: tuple[Cond, ...] = ()) -> Iterator[tuple[Index, tuple[Cond, ...]]]:
+    """Every index expression that a data expression evaluates, and the conditions under which it does."""
     match value:
         case Read(_, index):
-            return index
+            yield from ((i, under) for i in index)
         case FromIndex(index):
-            return (index,)
+            yield index, under
         case Num():
-            return ()
+            return
         case Arith(_, left, right):
-            return value_indices(left) + value_indices(right)
+            yield from computed_by_value(left, under)
+            yield from computed_by_value(right, under)
         case Neg(arg) | Cast(_, arg):
-            return value_indices(arg)
+            yield from computed_by_value(arg, under)
         case Call(_, args):
-            return tuple(i for a in args for i in value_indices(a))
-        case Select(_, then, orelse):
-            return value_indices(then) + value_indices(orelse)
+            for a in args:
+                yield from computed_by_value(a, under)
+        case Select(cond, then, orelse):
+            yield from computed_by_cond(cond, under)
+            yield from computed_by_value(then, (*under, cond))
+            yield from computed_by_value(orelse, (*under, Not(cond)))
+
+
+def computed_by_cond(cond: Cond, under: tuple[Cond, ...] = ()) -> Iterator[tuple[Index, tuple[Cond, ...]]]:
+    """Every index expression that a condition evaluates; `and` and `or` stop at the first decisive part."""
+    match cond:
+        case Cmp(_, left, right):
+            yield left, under
+            yield right, under
+        case BoolOp(op, args):
+            before = under
+            for arg in args:
+                yield from computed_by_cond(arg, before)
+                before = (*before, arg if op == "and" else Not(arg))
+        case Not(arg):
+            yield from computed_by_cond(arg, under)
+        case Bool():
+            return

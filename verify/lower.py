@@ -37,7 +37,7 @@ from exogpu.ir.stmt import (
 from exogpu.ir.types import Gmem, WgmmaD
 from exogpu.ir.value import Value
 from exogpu.ir.walk import reads
-from exogpu.verify.index import const, value_indices
+from exogpu.verify.index import computed_by_value, const
 from exogpu.verify.program import (
     TASK,
     TASKS,
@@ -48,6 +48,7 @@ from exogpu.verify.program import (
     AwaitAction,
     Barrier,
     Buffer,
+    Computed,
     Event,
     Exec,
     ExitAction,
@@ -88,7 +89,7 @@ class _Place:
     role: str
 
     def enter(self, loop: Loop) -> _Place:
-        step = Step(self.counter.take(), loop)
+        step = Step(self.counter.take(), loop, len(self.guards))
         return replace(self, path=(*self.path, step), counter=_Counter())
 
 
@@ -159,8 +160,9 @@ class _Lowering:
         if stmt.op == "+=":
             accesses.append(Access(stmt.buffer, dims, Mode.READ, Proxy.GENERIC, stmt.span))
         accesses.append(Access(stmt.buffer, dims, Mode.WRITE, Proxy.GENERIC, stmt.span))
-        indices = (*stmt.index, *value_indices(stmt.rhs))
-        self.emit(stmt, place, f"assignment to {stmt.buffer}", Exec.EACH, tuple(accesses), indices=indices)
+        computed = (*((i, ()) for i in stmt.index), *computed_by_value(stmt.rhs))
+        found = tuple(Computed(*c) for c in computed)
+        self.emit(stmt, place, f"assignment to {stmt.buffer}", Exec.EACH, tuple(accesses), computed=found)
 
     def value_reads(self, value: Value) -> tuple[Access, ...]:
         return tuple(
@@ -196,7 +198,7 @@ class _Lowering:
             completion=completion,
             aligned=instr.aligned,
             pipeline=_pipeline(call),
-            indices=tuple(i for a in accesses for i, _ in a.dims),
+            computed=tuple(Computed(i) for a in accesses for i, _ in a.dims),
             alignments=self.alignments(call),
         )
 
@@ -240,7 +242,7 @@ class _Lowering:
         completion: TxOn | InGroup | None = None,
         aligned: bool = False,
         pipeline: str | None = None,
-        indices: tuple[Index, ...] = (),
+        computed: tuple[Computed, ...] = (),
         alignments: tuple[Aligned, ...] = (),
     ) -> None:
         """Appends the event of a statement at its place."""
@@ -250,7 +252,7 @@ class _Lowering:
                 label=label,
                 role=place.role,
                 span=stmt.span,
-                path=(*place.path, Step(place.counter.take(), None)),
+                path=(*place.path, Step(place.counter.take(), None, len(place.guards))),
                 guards=place.guards,
                 first=place.first,
                 size=place.size,
@@ -260,7 +262,7 @@ class _Lowering:
                 completion=completion,
                 aligned=aligned,
                 pipeline=pipeline,
-                indices=indices,
+                computed=computed,
                 alignments=alignments,
             )
         )

@@ -164,7 +164,10 @@ class Machine:
                         return self.broken
                 if self._reached():
                     return Reached()
-            if not moved and not self._complete_one():
+            completed = not moved and self._complete_one()
+            if self.broken is not None:
+                return self.broken
+            if not moved and not completed:
                 if any(self._step(t, forced=True) for t in threads):
                     continue
                 return self._ending()
@@ -326,6 +329,10 @@ class Machine:
                 phase = self.unrolling.number(flight.index, flight.thread)
                 ring = self._barrier(barrier).ring
                 object_ = self.barriers[barrier, phase % ring]
+                if object_.completed != phase // ring:
+                    lands = object_.completed * ring + phase % ring
+                    reason = f"the bytes for phase {phase} of {barrier} land in phase {lands}"
+                    self.broken = Early(flight.index, flight.thread, reason)
                 object_.tx -= size
                 self.landed[barrier, phase] += size
                 object_.settle()

@@ -42,10 +42,11 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One level of a path."""
+    """One level of a path; the first `guards` guards of the event are tested outside it."""
 
     position: int
     loop: Loop | None
+    guards: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,14 @@ class Aligned:
     dim: int
     index: Index
     multiple: int
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """An index expression that is evaluated, under the conditions that guard its evaluation."""
+
+    index: Index
+    under: tuple[Cond, ...] = ()
 
 
 class Exec(enum.Enum):
@@ -155,7 +164,7 @@ class Event:
     completion: TxOn | InGroup | None = None
     aligned: bool = False
     pipeline: str | None = None
-    indices: tuple[Index, ...] = ()
+    computed: tuple[Computed, ...] = ()
     alignments: tuple[Aligned, ...] = ()
 
     @property

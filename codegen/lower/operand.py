@@ -10,7 +10,7 @@ from exogpu.codegen.fold import Interval, simplify, simplify_cond
 from exogpu.codegen.lower.place import address_name, byte_offset, require_multiple, swizzled
 from exogpu.codegen.lower.state import MapSpec, State, barrier_address, swizzle_of
 from exogpu.codegen.lower.team import plus
-from exogpu.codegen.lower.value import Kind, Typed, Values, as_kind
+from exogpu.codegen.lower.value import Typed, converted, values_at
 from exogpu.ir.emission import (
     LANE,
     THREAD,
@@ -32,6 +32,7 @@ from exogpu.ir.emission import (
 )
 from exogpu.ir.index import Bin, Bool, Index, Int
 from exogpu.ir.stmt import BarrierRef, InstrCall, Point, Range, Window
+from exogpu.ir.types import Scalar
 from exogpu.ir.value import ScalarFn
 
 DESCRIPTOR_UNIT = 16
@@ -107,7 +108,7 @@ def bind(state: State, call: InstrCall, operand: AsmOperand, use: Use | None) ->
             return Bound("bool", "r", state.indices.cond(test), literal=literal, predicate=True)
         case Packed(to, low, high):
             values = (register_value(state, call, low), register_value(state, call, high))
-            return Bound("unsigned", "r", Apply(f"pack_{to.value}", tuple(as_kind(v, Kind.FLOAT) for v in values)))
+            return Bound("unsigned", "r", Apply(f"pack_{to.value}", tuple(converted(v, Scalar.F32) for v in values)))
 
 
 def register_value(state: State, call: InstrCall, value: RegisterValue) -> Typed:
@@ -117,13 +118,13 @@ def register_value(state: State, call: InstrCall, value: RegisterValue) -> Typed
             window = call.window(name)
             array = Name(window.buffer, user=True)
             position = Bin("+", Int(first_register(window)), index)
-            return Typed(Subscript(array, state.indices.expr(position)), Kind.FLOAT)
+            return Typed(Subscript(array, state.indices.expr(position)), Scalar.F32)
         case Applied(name, inner):
             argument = register_value(state, call, inner)
             fn = call.operand(name)
             if not isinstance(fn, ScalarFn):
                 return argument
-            return Values(state, {fn.params[0]: argument}).value(fn.body)
+            return values_at(state, {fn.params[0]: argument}).value(fn.body, Scalar.F32)
 
 
 def _base(state: State, buffer: str, offset: Expr) -> Expr:

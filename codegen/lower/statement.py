@@ -26,7 +26,7 @@ from exogpu.codegen.lower.role import role_team
 from exogpu.codegen.lower.state import C_TYPES, State, barrier_address, parity_expr, slot_expr, swizzle_of
 from exogpu.codegen.lower.tasks import task_loop
 from exogpu.codegen.lower.team import WARP, add, plus, split, times
-from exogpu.codegen.lower.value import Typed, Values, as_kind, common_kind, kind_of, narrowed, widened
+from exogpu.codegen.lower.value import Typed, converted, narrowed, values_at, widened
 from exogpu.codegen.specialise import loop_interval, must_expand
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.index import Int
@@ -47,7 +47,9 @@ from exogpu.ir.stmt import (
     Threads,
     Unroll,
 )
-from exogpu.ir.types import Rmem, Scalar, Smem, WgmmaD
+from exogpu.ir.types import Rmem, Smem, WgmmaD
+from exogpu.ir.value import Arith, Read
+from exogpu.ir.value_type import computed
 from exogpu.source import Span
 
 REGISTER_ALIGNMENT = 16
@@ -96,14 +98,15 @@ def _statement(state: State, stmt: Stmt, path: Path) -> list[Node]:
 def _assign(state: State, stmt: Assign) -> Node:
     target = place(state, stmt.buffer, stmt.index, stmt.span)
     dtype = state.buffers[stmt.buffer].dtype
-    value = Values(state).value(stmt.rhs)
+    values = values_at(state)
     if stmt.op == "=":
-        return Set(target, "=", narrowed(value, dtype))
+        return Set(target, "=", narrowed(values.value(stmt.rhs, computed(dtype)), dtype))
     old = widened(target, dtype)
-    kind = common_kind(old, value)
-    if kind is kind_of(dtype) and dtype in (Scalar.F64, Scalar.F32, Scalar.I32):
-        return Set(target, "+=", as_kind(value, kind))
-    return Set(target, "=", narrowed(Typed(Binary("+", as_kind(old, kind), as_kind(value, kind)), kind), dtype))
+    kind = values.kind(Arith("+", Read(stmt.buffer, stmt.index), stmt.rhs), old.type)
+    term = values.operand(stmt.rhs, kind)
+    if kind is dtype:
+        return Set(target, "+=", term)
+    return Set(target, "=", narrowed(Typed(Binary("+", converted(old, kind), term), kind), dtype))
 
 
 def _alloc(state: State, stmt: Alloc, path: Path) -> list[Node]:

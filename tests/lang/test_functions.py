@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from exogpu.ir.functions import FUNCTIONS
+from exogpu.ir.functions import FUNCTIONS, Function
+from exogpu.ir.types import Scalar
 from exogpu.lang import surface
 
 REFERENCE: dict[str, Callable[[float], float]] = {
@@ -47,6 +48,11 @@ def test_negative_arguments() -> None:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=lambda f: f.name)
-def test_cuda_spelling_has_its_argument(function: object) -> None:
-    cuda, arity = getattr(function, "cuda", ""), getattr(function, "arity", 0)
-    assert arity == 1 and "x" in cuda.format("x") and cuda.count("{0}") == 1
+def test_cuda_spellings_have_their_argument_once(function: Function) -> None:
+    assert function.arity == 1
+    assert {Scalar.F32, Scalar.F64} <= set(function.cuda) <= {Scalar.I32, Scalar.F32, Scalar.F64}
+    assert all(spelling.count("{0}") == 1 for spelling in function.cuda.values())
+
+
+def test_relu_prefers_a_number_to_nan_as_on_the_gpu() -> None:
+    assert FUNCTIONS["relu"].numpy(np.array([np.nan, -1.0, 2.0])).tolist() == [0.0, 0.0, 2.0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from exogpu.diagnostics import Diagnostic, Label
 from exogpu.report.model import Run
+from exogpu.smt.pysmt_api import TermApi
+from exogpu.smt.script import Script
 from exogpu.source import Span
 from exogpu.verify.result import Chain, Counterexample, Obligation, Query, Report, Status, Step
 
@@ -35,6 +37,12 @@ def lines(file: str) -> list[str]:
     return SOURCE.splitlines() if file == FILE else []
 
 
+def query(name: str, answer: str, rlimit: int) -> Query:
+    """A solver call about one symbol that is called as the query."""
+    api = TermApi()
+    return Query(name, answer, rlimit, Script(api, (api.ge0(api.symbol(name)),)))
+
+
 STEPS = (
     Step("warp 4 (producer)", span(7, "tma_load"), (("k", 0),), "TMA write starts", (("sA[0]", "writing"),)),
     Step("TMA", span(7, "tma_load"), (("k", 0),), "bytes arrive", (("sA[0]", "k = 0"), ("full[0]", "phase 1"))),
@@ -49,7 +57,7 @@ PROVED = Obligation(
     status=Status.PROVED,
     span=span(9, "wgmma"),
     chains=(Chain("TMA writes sA at n -> full completes phase n -> await full at n -> wgmma reads", ("L5",)),),
-    queries=(Query("ring/raw/sA/1", "ab" * 32, "unsat", 1200, "(check-sat)\n"),),
+    queries=(query("ring/raw/sA/1", "unsat", 1200),),
 )
 
 REFUTED = Obligation(
@@ -69,7 +77,7 @@ REFUTED = Obligation(
         replay="explicit happens-before graph",
         minimal=True,
     ),
-    queries=(Query("ring/war/sA/1", "cd" * 32, "sat", 3400, "(check-sat)\n"),),
+    queries=(query("ring/war/sA/1", "sat", 3400),),
 )
 
 UNKNOWN = Obligation(

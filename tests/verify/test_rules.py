@@ -1,0 +1,308 @@
+"""Per rule the smallest bad kernel and its good twin, which differ in one annotation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from exogpu.lang import load
+from exogpu.verify.prove import verify
+from exogpu.verify.result import Report, Status
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A kernel with a hole `@@`: filled with `bad` it breaks `rule`, with `good` it is proved."""
+
+    rule: str
+    bad: str
+    good: str
+    text: str
+
+
+SIMT = """from exogpu.lang import *
+
+@proc
+def k(M: size, N: size, X: f32[M, N] @ GMEM, Y: f32[M, N] @ GMEM):
+    require(N == 64)
+    block(64)
+    for m in tasks(0, M):
+"""
+
+RING = """from exogpu.lang import *
+
+@proc
+def k(T: size, K: size, X: f32[T, 32] @ GMEM, Y: f32[T, 32] @ GMEM):
+    require(T >= 1)
+    block(producer=warps(1), consumer=warps(1), persistent=True)
+    full = mbarrier(ring=2, count=1)
+    empty = mbarrier(ring=2, count=1)
+    for t in tasks(0, T):
+        for k in seq(0, K):
+            s: f32[1, 32] @ SMEM(ring=2)
+            with role(producer):
+                for p in threads(1):
+                    Await(empty, lag={lag})
+                    tma_load(s[:, :], X[t : t + 1, 0:32], full)
+                    Arrive(full, tx={tx})
+            with role(consumer):
+                {wait}
+                for l in threads(32):
+                    Y[t, l] = s[0, l]
+                {proxy}
+                {fence}
+                Arrive(empty)
+"""
+
+
+def ring(**changed: str) -> str:
+    parts = {"lag": "2", "tx": "128", "wait": "Await(full)", "proxy": "fence_proxy_async()", "fence": "Fence()"}
+    return RING.format(**{**parts, **changed})
+
+
+MMA = """from exogpu.lang import *
+
+@proc
+def k(M: size, A: bf16[64, 64] @ GMEM, B: bf16[8, 64] @ GMEM, C: f32[64, 8] @ GMEM):
+    block(128)
+    full = mbarrier(ring=1, count=1)
+    for m in tasks(0, 1):
+        acc: f32[1, 64, 8] @ WGMMA_D
+        a: bf16[64, 64] @ SMEM(swizzle=128)
+        b: bf16[8, 64] @ SMEM(swizzle=128)
+        for t in threads(1):
+            tma_load(a[:, :], A[0:64, 0:64], full)
+            tma_load(b[:, :], B[0:8, 0:64], full)
+            Arrive(full, tx=9216)
+        Await(full)
+        for w in threads(1, unit=warpgroup):
+            {fence}
+            for j in unroll(0, 4):
+                wgmma(acc[w, :, :], a[0:64, 16 * j : 16 * j + 16], b[:, 16 * j : 16 * j + 16], accumulate=j > 0)
+            {commit}
+            {wait}
+            acc_store(C[0:64, 0:8], acc[w, :, :])
+            wgmma_wait(0)
+"""
+
+
+def mma(**changed: str) -> str:
+    parts = {"fence": "wgmma_fence()", "commit": "wgmma_commit()", "wait": "wgmma_wait(0)"}
+    return MMA.format(**{**parts, **changed})
+
+
+STORE = """from exogpu.lang import *
+
+@proc
+def k(M: size, N: size, Y: f32[M, N] @ GMEM):
+    require(M >= 1 and N >= 1)
+    @require@
+    block(32)
+    for m in tasks(0, ceildiv(M, 8)):
+        s: f32[8, 32] @ SMEM
+        for l in threads(32):
+            for r in seq(0, 8):
+                s[r, l] = 1.0
+        fence_proxy_async()
+        Fence()
+        for o in threads(1):
+            tma_store(Y[8 * m : 8 * m + 8, 0:32], s[:, :])
+            bulk_commit()
+            @wait@
+"""
+
+
+def store(require: str = "require(N % 4 == 0)", wait: str = "bulk_wait_read(0)") -> str:
+    return STORE.replace("@require@", require).replace("@wait@", wait)
+
+
+PAIRS = [
+    Pair(
+        "race.raw",
+        "",
+        "Fence()",
+        SIMT
+        + """        s: f32[64] @ SMEM
+        for t in threads(64):
+            s[t] = X[m, t]
+        @@
+        for t in threads(64):
+            Y[m, t] = s[63 - t]
+""",
+    ),
+    Pair(
+        "race.war",
+        "",
+        "Fence()",
+        SIMT
+        + """        s: f32[64] @ SMEM
+        for t in threads(64):
+            s[t] = X[m, t]
+        Fence()
+        for t in threads(64):
+            Y[m, t] = s[63 - t]
+        @@
+        for t in threads(64):
+            s[t] = 0.0
+""",
+    ),
+    Pair(
+        "race.waw",
+        "63 - t",
+        "t",
+        SIMT
+        + """        s: f32[64] @ SMEM
+        for t in threads(64):
+            s[t] = X[m, t]
+        for t in threads(64):
+            s[@@] = 0.0
+""",
+    ),
+    Pair(
+        "race.waw",
+        "0",
+        "m",
+        SIMT
+        + """        for t in threads(64):
+            Y[@@, t] = 1.0
+""",
+    ),
+    Pair(
+        "bounds",
+        "65",
+        "64",
+        SIMT + "        for t in threads(64):\n            if t + 1 < @@:\n                Y[m, t + 1] = 0.0\n",
+    ),
+    Pair(
+        "ownership",
+        "63 - t",
+        "t",
+        SIMT
+        + """        r: f32[64, 1] @ RMEM(threads=1)
+        for t in threads(64):
+            r[t, 0] = X[m, t]
+        for t in threads(64):
+            Y[m, t] = r[@@, 0]
+""",
+    ),
+    Pair(
+        "contract.alignment",
+        "2 * t",
+        "4 * t",
+        SIMT
+        + """        for t in threads(16):
+            r: f32[4] @ RMEM
+            if @@ + 4 <= N:
+                vec_copy(r[0:4], X[m, @@ : @@ + 4])
+                vec_copy(Y[m, 4 * t : 4 * t + 4], r[0:4])
+""",
+    ),
+    Pair(
+        "index.overflow",
+        "8 * m",
+        "m",
+        SIMT
+        + """        for t in threads(64):
+            if @@ < M:
+                Y[m, t] = X[m, t]
+""",
+    ),
+]
+
+FORMATS = [
+    ("mbar.tx_bytes", ring(tx="64"), ring()),
+    ("mbar.tx_bytes", ring(tx="256"), ring()),
+    ("race.war", ring(lag="3"), ring()),
+    ("deadlock.cycle", ring(lag="0"), ring(lag="1")),
+    ("race.raw", ring(wait="fence_proxy_async()"), ring()),
+    ("proxy.generic_to_async", ring(proxy="Fence()"), ring()),
+    ("race.war", ring(fence="fence_proxy_async()"), ring()),
+    ("mbar.count", ring().replace("empty = mbarrier(ring=2, count=1)", "empty = mbarrier(ring=2, count=2)"), ring()),
+    ("wgmma.reg_fence", mma(fence="Fence()"), mma()),
+    ("wgmma.reg_inflight", mma(commit="Fence()"), mma()),
+    ("wgmma.reg_inflight", mma(wait="wgmma_wait(1)"), mma()),
+    ("contract.partial_store", store(require="require(N % 2 == 0)"), store()),
+    ("race.async_inflight", store(wait="bulk_wait_read(1)"), store()),
+]
+
+CASES = [(p.rule, p.text.replace("@@", p.bad), p.text.replace("@@", p.good)) for p in PAIRS] + FORMATS
+
+
+def verdict(path: Path, text: str) -> Report:
+    path.write_text(text)
+    return verify(load(path)["k"])
+
+
+@pytest.mark.parametrize(("rule", "bad", "good"), CASES, ids=[f"{n}-{c[0]}" for n, c in enumerate(CASES)])
+def test_bad_twin_is_refuted_and_good_twin_proved(tmp_path: Path, rule: str, bad: str, good: str) -> None:
+    refuted = verdict(tmp_path / "bad.py", bad)
+    assert refuted.status is Status.REFUTED
+    broken = [o for o in refuted.obligations if o.status is Status.REFUTED]
+    assert rule in {o.rule for o in broken}
+    for obligation in broken:
+        assert obligation.message
+        assert obligation.counterexample is not None
+        assert obligation.counterexample.replay
+    proved = verdict(tmp_path / "good.py", good)
+    assert proved.status is Status.PROVED, [
+        (o.name, o.status, o.reason) for o in proved.obligations if o.status is not Status.PROVED
+    ]
+
+
+def test_contradictory_requires_are_vacuous(tmp_path: Path) -> None:
+    text = SIMT.replace("    block(64)\n", "    require(N < 64)\n    block(64)\n")
+    text += "        for t in threads(64):\n            Y[m, t] = 0.0\n"
+    assert verdict(tmp_path / "vacuous.py", text).status is Status.VACUOUS
+
+
+def test_a_lane_releases_only_what_it_has_read_itself(tmp_path: Path) -> None:
+    """The elected arrive of a warp does not publish the reads of the other lanes (rule E8)."""
+    report = verdict(tmp_path / "lanes.py", ring(fence="fence_proxy_async()"))
+    war = next(o for o in report.obligations if o.status is Status.REFUTED)
+    assert war.rule == "race.war"
+    assert war.counterexample is not None
+    facts = dict(war.counterexample.facts)
+    assert "lane 0" not in facts["first"]
+
+
+def test_a_proxy_fence_of_shared_memory_does_not_cover_global_memory(tmp_path: Path) -> None:
+    text = """from exogpu.lang import *
+
+@proc
+def k(T: size, X: f32[T, 32] @ GMEM, Y: f32[T, 32] @ GMEM):
+    block(32)
+    full = mbarrier(ring=1, count=1)
+    for t in tasks(0, T):
+        s: f32[1, 32] @ SMEM
+        for l in threads(32):
+            X[t, l] = 1.0
+        @@
+        Fence()
+        for o in threads(1):
+            tma_load(s[:, :], X[t : t + 1, 0:32], full)
+            Arrive(full, tx=128)
+        Await(full)
+        for l in threads(32):
+            Y[t, l] = s[0, l]
+"""
+    found = {
+        fence: verdict(tmp_path / "space.py", text.replace("@@", fence))
+        for fence in ("fence_proxy_async_all()", "fence_proxy_async()", "Fence()")
+    }
+    assert found["fence_proxy_async_all()"].status is Status.PROVED
+    assert {o.rule for o in found["fence_proxy_async()"].obligations if o.status is Status.REFUTED} == {
+        "fence.state_space"
+    }
+    assert {o.rule for o in found["Fence()"].obligations if o.status is Status.REFUTED} == {"proxy.generic_to_async"}
+
+
+def test_a_copy_must_not_signal_into_an_open_phase(tmp_path: Path) -> None:
+    """A barrier with fewer phases than the data ring: the second copy's bytes can reach the first phase."""
+    text = ring().replace("full = mbarrier(ring=2, count=1)", "full = mbarrier(ring=1, count=1)")
+    text = text.replace("Arrive(full, tx=128)", "Await(full, lag=1)\n                    Arrive(full, tx=128)")
+    report = verdict(tmp_path / "open.py", text)
+    assert report.status is Status.REFUTED
+    copy = next(o for o in report.obligations if o.rule == "mbar.unobserved_phase" and "tma_load" in o.title)
+    assert copy.status is not Status.PROVED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,7 +65,7 @@ def read(path: Path) -> Bundle:
     try:
         with zipfile.ZipFile(path) as archive:
             files = {name: archive.read(name) for name in archive.namelist()}
-    except (OSError, zipfile.BadZipFile, EOFError, ValueError) as error:
+    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError) as error:
         raise _rejected(path, f"it is not a bundle ({error})") from error
     _check_sums(path, files)
     try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from exogpu.diagnostics import BadInput, Diagnostic
+from exogpu.ir.evaluate import evaluate
 from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import Alloc, For, If, Role, Stmt, Threads
 from exogpu.ir.types import Smem
@@ -66,8 +67,7 @@ def allocations(block: tuple[Stmt, ...], copies: int = 1) -> Iterator[tuple[Allo
 
 
 def _trips(loop: For) -> int:
-    lo, hi = getattr(loop.lo, "value", 0), getattr(loop.hi, "value", 1)
-    return max(0, int(hi) - int(lo))
+    return max(0, evaluate(loop.hi, {}) - evaluate(loop.lo, {}))
 
 
 def _round_up(value: int, multiple: int) -> int:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
-from exogpu.source import NOWHERE
 
 SCHEMA = 1
 
@@ -94,7 +92,7 @@ def index_to_json(e: Index) -> Json:
 
 
 def index_from_json(data: Json) -> Index:
-    """The inverse of `index_to_json`."""
+    """The inverse of `index_to_json`; ValueError for anything else."""
     match data:
         case bool():
             raise _damaged(f"{data!r} is not an index expression")
@@ -122,7 +120,7 @@ def cond_to_json(c: Cond) -> Json:
 
 
 def cond_from_json(data: Json) -> Cond:
-    """The inverse of `cond_to_json`."""
+    """The inverse of `cond_to_json`; ValueError for anything else."""
     match data:
         case bool():
             return Bool(data)
@@ -198,10 +196,10 @@ def to_json(manifest: Manifest) -> Json:
 
 
 def from_json(data: Json) -> Manifest:
-    """The inverse of `to_json`; BadInput if the value is not a manifest of this schema."""
+    """The inverse of `to_json`; ValueError if the value is not a manifest of this schema."""
     match data:
         case {"schema": int(schema)} if schema != SCHEMA:
-            raise _damaged(f"it has schema {schema}, this version reads {SCHEMA}")
+            raise ValueError(f"the manifest has schema {schema}, this version reads {SCHEMA}")
         case {
             "kernel": str(kernel),
             "entry": str(entry),
@@ -238,5 +236,5 @@ def from_json(data: Json) -> Manifest:
             raise _damaged("fields are missing")
 
 
-def _damaged(why: str) -> BadInput:
-    return BadInput((Diagnostic("input.file", f"the bundle's manifest cannot be read: {why}", NOWHERE),))
+def _damaged(why: str) -> ValueError:
+    return ValueError(f"the manifest is damaged: {why}")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from exogpu.codegen.lower.role import REGISTER_UNIT
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.proc import Proc
+
+REGISTER_UNIT = 8
+"""Registers per thread are allocated in multiples of this (PTX ISA, setmaxnreg)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ class Solver:
         context = z3.Context()
         self._z3 = z3.SolverFor("QF_LIA", ctx=context)
         self._z3.set("random_seed", 0)
+        self._z3.set("core.minimize", True)
         self._convert = Z3Converter(api.environment, context).convert
         self._z3.set("rlimit", RLIMIT)
         self._z3.set("timeout", WALL_MS)

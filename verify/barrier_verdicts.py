@@ -8,10 +8,7 @@ from dataclasses import replace
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.barriers import (
     arrival_count,
-    arrives,
-    awaits,
     byte_properties,
-    copies,
     not_lapped,
     observed_before,
     parties,
@@ -23,7 +20,7 @@ from exogpu.verify.instance import Instance, Model
 from exogpu.verify.machine import Delay, Early, Stuck
 from exogpu.verify.ordering import Goal, Proved, Undecided, Violated, decide
 from exogpu.verify.ordinal import NoClosedForm
-from exogpu.verify.phases import Phases
+from exogpu.verify.phases import Phases, arrives, awaits, copies
 from exogpu.verify.program import Barrier, Event, Program
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
@@ -94,7 +91,9 @@ def _bytes(program: Program, barrier: Barrier) -> Iterator[Obligation]:
         base = Obligation(
             prop.name,
             "mbar.tx_bytes",
-            f"expected bytes of {barrier.name} equal delivered bytes at line {event.span.line}",
+            f"all bytes of {barrier.name} are expected and delivered"
+            if prop.name.endswith("/all")
+            else f"expected bytes of {barrier.name} equal delivered bytes at line {event.span.line}",
             Status.PROVED,
             event.span,
         )

@@ -18,7 +18,7 @@ from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordering import Goal
 from exogpu.verify.ordinal import count_all, count_before, count_until
-from exogpu.verify.phases import Phases, executed_by, executors
+from exogpu.verify.phases import Phases, arrives, awaits, copies, executed_by, executors
 from exogpu.verify.program import (
     ArriveAction,
     AwaitAction,
@@ -31,9 +31,6 @@ from exogpu.verify.program import (
 )
 from exogpu.verify.single import Property
 
-MAX_TX = 2**20 - 1
-"""Largest transaction count of a phase (PTX ISA, mbarrier)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Party:
@@ -41,21 +38,6 @@ class Party:
 
     threads: frozenset[int]
     statements: tuple[Event, ...]
-
-
-def arrives(program: Program, barrier: str) -> list[Event]:
-    """Arrive statements of a barrier."""
-    return [e for e in program.events if isinstance(e.action, ArriveAction) and e.action.barrier == barrier]
-
-
-def awaits(program: Program, barrier: str) -> list[Event]:
-    """Await statements of a barrier."""
-    return [e for e in program.events if isinstance(e.action, AwaitAction) and e.action.barrier == barrier]
-
-
-def copies(program: Program, barrier: str) -> list[Event]:
-    """Asynchronous copies that complete on a barrier."""
-    return [e for e in program.events if isinstance(e.completion, TxOn) and e.completion.barrier == barrier]
 
 
 def parties(statements: Iterable[Event]) -> list[Party]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from exogpu.ir.collective import WARPGROUP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.instr import Mode, Proxy
@@ -171,7 +172,7 @@ def _owner(memory: Memory, access: Access, shape: tuple[int, ...]) -> Index | No
                 linear = Bin("+", Bin("*", linear, Int(extent)), index)
             return linear
         case WgmmaD():
-            return Bin("*", Int(128), access.dims[0][0])
+            return Bin("*", Int(WARPGROUP), access.dims[0][0])
         case _:
             return None
 

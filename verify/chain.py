@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.instr import Group, Mode, Proxy, ProxyFence
 from exogpu.smt.poly import Poly, lift
@@ -18,7 +19,7 @@ from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.concrete import Occurrence
 from exogpu.verify.graph import Edge, Needs, PathNode
 from exogpu.verify.index import to_poly
-from exogpu.verify.instance import LANE, WARP, WARP_OF_UNIT, Instance, Model, Span
+from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import (
     TASK,

@@ -10,9 +10,10 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.instr import Commit, Group
-from exogpu.verify.instance import LANE, WARP, WARP_OF_UNIT
+from exogpu.verify.instance import LANE, WARP_OF_UNIT
 from exogpu.verify.program import (
     TASK,
     ArriveAction,

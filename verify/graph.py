@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from exogpu.ir.collective import WARP
 from exogpu.ir.instr import ProxyFence, WgmmaFence
 from exogpu.verify.concrete import Key, Occurrence, Unrolling
-from exogpu.verify.instance import WARP
 from exogpu.verify.program import (
     Action,
     ArriveAction,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from exogpu.ir.collective import WARP
 from exogpu.ir.proc import MAX_SIZE
 from exogpu.ir.types import Gmem
 from exogpu.smt.context import Context
 from exogpu.smt.poly import ONE, ZERO, Poly, lift
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.index import Env, to_formula, to_poly
-from exogpu.verify.program import TASK, TASKS, Access, Event, Exec, LoopKind, Program
+from exogpu.verify.program import TASK, TASKS, Access, Event, Exec, Program
 
-WARP = 32
 LANE = "$thread"
 WARP_OF_UNIT = "$warp"
 
@@ -190,8 +190,3 @@ class Model:
             size = to_poly(ctx, extent, self.sizes)
             parts += [ctx.lt(p, size), ctx.lt(q, size), ctx.lt(0, p + m), ctx.lt(0, q + n), ctx.lt(0, size)]
         return parts
-
-
-def thread_loops(event: Event) -> tuple[str, ...]:
-    """Names of the event's thread-loop variables."""
-    return tuple(loop.var for loop in event.loops if loop.kind is LoopKind.THREADS)

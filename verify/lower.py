@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from exogpu.ir.collective import WARPGROUP
+from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, Cond, Index, Int, Not, Var
 from exogpu.ir.instr import (
     BufferInfo,
@@ -36,7 +38,7 @@ from exogpu.ir.stmt import (
 )
 from exogpu.ir.types import Gmem, WgmmaD
 from exogpu.ir.value import Value
-from exogpu.ir.walk import reads
+from exogpu.ir.walk import index_names, reads
 from exogpu.verify.index import computed_by_value, const
 from exogpu.verify.program import (
     TASK,
@@ -284,10 +286,10 @@ def _pipeline(call: InstrCall) -> str | None:
 
     The tile must be at literal offsets, so that two overlapping tiles with one key are equal.
     """
-    if not call.instr.same_shape:
+    if call.instr.pipelined is None:
         return None
     windows = [arg for _, arg in call.operands if isinstance(arg, Window)]
-    ranges = [d for d in windows[0].dims if isinstance(d, Range)]
+    ranges = [d for d in call.window(call.instr.pipelined).dims if isinstance(d, Range)]
     if not all(isinstance(d.lo, Int) for d in ranges):
         return None
     return f"{call.instr.name}{[w.shape for w in windows]}{[const(d.lo) for d in ranges]}"
@@ -345,25 +347,22 @@ def _accumulator_births(events: tuple[Event, ...], buffers: dict[str, Buffer]) -
         if user is None:
             continue
         access = next(a for a in user.accesses if a.buffer == buffer.name)
-        base = Bin("-", user.first, Bin("*", Int(128), access.dims[0][0]))
+        base = Bin("-", user.first, Bin("*", Int(WARPGROUP), access.dims[0][0]))
         offset = const_offset(base)
         var = f"{buffer.name}.warpgroup"
         alloc = out[buffer.alloc]
         extents = [e.value if isinstance(e, Int) else 0 for e in buffer.shape]
-        loop = Loop(var, Int(0), Int(extents[0]), LoopKind.THREADS, 128, Int(offset))
+        loop = Loop(var, Int(0), Int(extents[0]), LoopKind.THREADS, WARPGROUP, Int(offset))
         path = (*alloc.path[:-1], Step(alloc.path[-1].position, loop), Step(0, None))
         dims: tuple[tuple[Index, int], ...] = ((Var(var), 1), *((Int(0), n) for n in extents[1:]))
         access = Access(buffer.name, dims, Mode.WRITE, Proxy.GENERIC, buffer.span, warp_dim=1)
-        first = Bin("+", Int(offset), Bin("*", Int(128), Var(var)))
+        first = Bin("+", Int(offset), Bin("*", Int(WARPGROUP), Var(var)))
         out[buffer.alloc] = replace(
-            alloc, path=path, first=first, size=128, exec=Exec.WARPS, accesses=(access,), aligned=True
+            alloc, path=path, first=first, size=WARPGROUP, exec=Exec.WARPS, accesses=(access,), aligned=True
         )
     return tuple(out)
 
 
 def const_offset(e: Index) -> int:
     """The constant part of an affine expression (its value with every variable 0)."""
-    from exogpu.ir.evaluate import evaluate
-    from exogpu.ir.walk import index_names
-
     return evaluate(e, dict.fromkeys(index_names(e), 0))

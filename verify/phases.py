@@ -68,6 +68,21 @@ def executed_by(threads: frozenset[int], statements: Iterable[Event]) -> list[Ev
     return out
 
 
+def arrives(program: Program, barrier: str) -> list[Event]:
+    """Arrive statements of a barrier."""
+    return [e for e in program.events if isinstance(e.action, ArriveAction) and e.action.barrier == barrier]
+
+
+def awaits(program: Program, barrier: str) -> list[Event]:
+    """Await statements of a barrier."""
+    return [e for e in program.events if isinstance(e.action, AwaitAction) and e.action.barrier == barrier]
+
+
+def copies(program: Program, barrier: str) -> list[Event]:
+    """Asynchronous copies that complete on a barrier."""
+    return [e for e in program.events if isinstance(e.completion, TxOn) and e.completion.barrier == barrier]
+
+
 class Phases:
     """Numbers of symbolic instances in one program."""
 
@@ -75,14 +90,6 @@ class Phases:
         self.model = model
         self.program: Program = model.program
         self._mine: dict[tuple[str, int], list[Event]] = {}
-
-    def arrives(self, barrier: str) -> list[Event]:
-        """Arrive statements of a barrier."""
-        return [e for e in self.program.events if isinstance(e.action, ArriveAction) and e.action.barrier == barrier]
-
-    def awaits(self, barrier: str) -> list[Event]:
-        """Await statements of a barrier."""
-        return [e for e in self.program.events if isinstance(e.action, AwaitAction) and e.action.barrier == barrier]
 
     def _same_thread(self, kind: str, event: Event, statements: Iterable[Event]) -> list[Event]:
         key = (kind, event.id)
@@ -94,12 +101,12 @@ class Phases:
         """The phase that an arrive or a copy contributes to, or that an await waits for."""
         match x.event.action, x.event.completion:
             case ArriveAction(barrier), _:
-                return count_until(self.model, self._same_thread("arrive", x.event, self.arrives(barrier)), x)
+                return count_until(self.model, self._same_thread("arrive", x.event, arrives(self.program, barrier)), x)
             case AwaitAction(barrier, lag), _:
-                waits = self._same_thread("await", x.event, self.awaits(barrier))
+                waits = self._same_thread("await", x.event, awaits(self.program, barrier))
                 return count_until(self.model, waits, x) - lag
             case _, TxOn(barrier):
-                return count_until(self.model, self._same_thread("arrive", x.event, self.arrives(barrier)), x)
+                return count_until(self.model, self._same_thread("arrive", x.event, arrives(self.program, barrier)), x)
             case _:
                 raise TypeError(f"{x.event.label} has no phase")
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.instr import Group, Mode, Proxy
 from exogpu.ir.types import Gmem, Smem, WgmmaD
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.concrete import Env, Occurrence, Unrolling
 from exogpu.verify.graph import FenceKind, Needs
-from exogpu.verify.instance import LANE, WARP, WARP_OF_UNIT, Instance, Model
+from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
 from exogpu.verify.ordering import Goal
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import Access, Buffer, Event, ExitAction, InGroup, Program

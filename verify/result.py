@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from exogpu.diagnostics import Label
-from exogpu.smt.script import Script
 from exogpu.source import Span
+
+if TYPE_CHECKING:
+    # the report and the CLI use these records without loading a solver
+    from exogpu.smt.script import Script
 
 
 class Status(enum.Enum):

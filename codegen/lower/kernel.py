@@ -26,11 +26,12 @@ from exogpu.codegen.cuda.tree import (
 )
 from exogpu.codegen.layout import SharedLayout, plan_layout
 from exogpu.codegen.lower.place import pitch_name
-from exogpu.codegen.lower.role import check_registers, set_registers
+from exogpu.codegen.lower.role import set_registers
 from exogpu.codegen.lower.state import C_TYPES, Gathered, MapSpec, State, barrier_name
 from exogpu.codegen.lower.statement import declare_counters, lower_block
-from exogpu.codegen.lower.team import WARP, BarrierIds, cta, plus
+from exogpu.codegen.lower.team import BarrierIds, cta, plus
 from exogpu.codegen.specialise import Block, project, size_facts, specialise
+from exogpu.ir.collective import WARP
 from exogpu.ir.index import Int
 from exogpu.ir.instr import BufferInfo, Mode
 from exogpu.ir.proc import Proc, RoleDecl, ScalarArg, SizeArg, TensorArg
@@ -113,7 +114,6 @@ def written_buffers(body: Block) -> frozenset[str]:
 
 def lower(proc: Proc, header: tuple[str, ...], prelude: str) -> Lowered:
     """The CUDA of a procedure; BadInput if it exceeds a resource or needs something unsupported."""
-    check_registers(proc)
     layout = plan_layout(proc)
     gathered = Gathered(BarrierIds(proc.block.threads))
     written = written_buffers(proc.body)

@@ -11,6 +11,7 @@ from exogpu.codegen.lower.place import address_name, byte_offset, require_multip
 from exogpu.codegen.lower.state import MapSpec, State, barrier_address, swizzle_of
 from exogpu.codegen.lower.team import plus
 from exogpu.codegen.lower.value import Typed, converted, values_at
+from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.emission import (
     LANE,
     THREAD,
@@ -77,7 +78,8 @@ def first_register(window: Window) -> int:
     """Register of an accumulator window's first column: columns come in pairs, 8 at a time (PTX ISA, wgmma D)."""
     column = window.dims[-1]
     if not isinstance(column, Range) or not isinstance(column.lo, Int) or column.lo.value % 8:
-        raise ValueError("an accumulator window starts at a literal multiple of 8 columns")
+        message = f"the first column of `{window.buffer}` here is not a literal, so it names no register"
+        raise BadInput((Diagnostic("unsupported", message, window.span, help="unroll the loop that it depends on"),))
     return column.lo.value // 2
 
 

@@ -25,10 +25,11 @@ from exogpu.codegen.lower.place import address_name, bytes_name, place, register
 from exogpu.codegen.lower.role import role_team
 from exogpu.codegen.lower.state import C_TYPES, State, barrier_address, parity_expr, slot_expr, swizzle_of
 from exogpu.codegen.lower.tasks import task_loop
-from exogpu.codegen.lower.team import WARP, add, plus, split, times
+from exogpu.codegen.lower.team import add, plus, split, times
 from exogpu.codegen.lower.value import Typed, converted, narrowed, values_at, widened
 from exogpu.codegen.specialise import loop_interval, must_expand
 from exogpu.diagnostics import BadInput, Diagnostic
+from exogpu.ir.collective import WARP
 from exogpu.ir.index import Int
 from exogpu.ir.stmt import (
     Alloc,

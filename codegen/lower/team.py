@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from exogpu.codegen.cuda.tree import Binary, Expr, IntLit, Name
 from exogpu.diagnostics import BadInput, Diagnostic
+from exogpu.ir.collective import WARP
 from exogpu.source import Span
 
-WARP = 32
 NAMED_BARRIERS = range(1, 16)
 
 

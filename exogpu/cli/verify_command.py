@@ -23,11 +23,16 @@ def execute(arguments: argparse.Namespace) -> Exit:
     targets, unresolved = _targets(arguments)
     procs, unreadable = load_procs(targets)
     reports = tuple(_verify(proc) for proc in procs)
-    run = Run(reports, (*unresolved, *unreadable), deterministic=arguments.deterministic)
+    run = Run(
+        reports,
+        (*unresolved, *unreadable),
+        deterministic=arguments.deterministic,
+        allow_unknown=arguments.allow_unknown,
+    )
     sys.stdout.write(render(run, arguments.format, arguments.color, arguments.chains))
     if arguments.smt_dir:
         write_queries(run, Path(arguments.smt_dir))
-    return exit_status(run, arguments.allow_unknown)
+    return exit_status(run)
 
 
 def _targets(arguments: argparse.Namespace) -> tuple[list[Target], list[Diagnostic]]:

@@ -148,11 +148,11 @@ class Alignment:
 class Instr:
     """An instruction.
 
-    `unit`: threads of the collective that executes it (0: any). `elected`: only its first thread does the work.
+    `unit`: threads of the collective that executes it (0: any).
     `aligned`: `.sync.aligned`, all threads of each warp execute it together. `zero_fill`: windows whose
     out-of-bounds elements read as 0 or are not written. `contract` returns the violated static rules, as
-    sentences. `meaning` is the sequential body. `same_shape` marks wgmma: two of them with equal windows of the
-    accumulator run in order (PTX wgmma.fence, exemption).
+    sentences. `meaning` is the sequential body. `pipelined` names wgmma's accumulator: two wgmma of one shape
+    with equal windows of it run in order (PTX wgmma.fence, exemption).
     """
 
     name: str
@@ -167,5 +167,5 @@ class Instr:
     contract: Callable[[InstrCall, Buffers], tuple[str, ...]] = lambda call, buffers: ()
     meaning: Callable[[InstrCall, Buffers], tuple[Stmt, ...]] = lambda call, buffers: ()
     emission: Callable[[InstrCall, Buffers], tuple[Emission, ...]] = lambda call, buffers: ()
-    same_shape: bool = False
+    pipelined: str | None = None
     source: str = ""

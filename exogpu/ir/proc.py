@@ -18,6 +18,8 @@ class SizeArg:
     span: Span = field(default=NOWHERE, compare=False)
 
 
+MAX_COUNT = 2**20 - 1
+"""Largest arrival count and transaction count of an mbarrier (PTX ISA, mbarrier)."""
 MAX_SIZE = 2**30
 """Largest value of a size argument; the runtime checks it, the overflow proofs use it."""
 

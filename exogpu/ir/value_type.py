@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from exogpu.diagnostics import Diagnostic
 from exogpu.ir.functions import FUNCTIONS
 from exogpu.ir.types import Scalar
-from exogpu.ir.uses import values
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
 
 Types = Mapping[str, Scalar]
@@ -47,20 +46,39 @@ def _wider(found: tuple[Scalar | None, ...]) -> Scalar | None:
 
 def type_problems(value: Value, target: Scalar, types: Types) -> Iterator[Diagnostic]:
     """Operations of an expression stored to `target` that its types do not have."""
+    yield from _problems(value, computed(target), types)
+
+
+def _problems(value: Value, expected: Scalar, types: Types) -> Iterator[Diagnostic]:
+    """The same for an expression that is of the `expected` type if it consists of literals and indices alone."""
+    kind = value_type(value, types) or expected
+    if not kind.is_float:
+        yield from _integer_problems(value)
+    match value:
+        case Arith(_, left, right) | Select(_, left, right):
+            parts: tuple[Value, ...] = (left, right)
+        case Call(_, args):
+            parts = args
+        case Neg(arg):
+            parts = (arg,)
+        case Cast(_, arg):
+            parts, kind = (arg,), Scalar.F64
+        case Read() | Num() | FromIndex():
+            parts = ()
+    for part in parts:
+        yield from _problems(part, kind, types)
+
+
+def _integer_problems(value: Value) -> Iterator[Diagnostic]:
+    """What is wrong with an operation or literal that is computed in integers."""
     code, fix = "lang.type_mismatch", "convert with `cast(f32, ...)` first"
-    for node in values(value):
-        found = value_type(node, types) or computed(target)
-        if found.is_float:
-            continue
-        match node:
-            case Arith("/"):
-                yield Diagnostic(code, "integers have no `/`", node.span, "integer division", help=fix)
-            case Call(fn) if not FUNCTIONS[fn].integers:
-                yield Diagnostic(code, f"`{fn}` takes a floating-point value", node.span, "an integer", help=fix)
-            case Arith(_, left, right) | Select(_, left, right):
-                for side in (left, right):
-                    if isinstance(side, Num) and not side.value.is_integer():
-                        text = f"the literal {side.value} is not an integer, and the other operand is one"
-                        yield Diagnostic(code, text, side.span, help=fix)
-            case _:
-                continue
+    match value:
+        case Arith("/"):
+            yield Diagnostic(code, "integers have no `/`", value.span, "integer division", help=fix)
+        case Call(fn) if not FUNCTIONS[fn].integers:
+            yield Diagnostic(code, f"`{fn}` takes a floating-point value", value.span, "an integer", help=fix)
+        case Num(number) if not number.is_integer():
+            text = f"the literal {number} is not an integer, and an integer is needed here"
+            yield Diagnostic(code, text, value.span, help=fix)
+        case _:
+            return

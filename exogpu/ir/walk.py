@@ -25,6 +25,15 @@ def map_value(value: Value, fn: Callable[[Value], Value]) -> Value:
             return fn(value)
 
 
+def substitute_scalars(value: Value, env: Mapping[str, Value]) -> Value:
+    """`value` with the scalars (reads without indices) in `env` replaced."""
+
+    def scalar(v: Value) -> Value:
+        return env.get(v.buffer, v) if isinstance(v, Read) and not v.index else v
+
+    return map_value(value, scalar)
+
+
 def children(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
     """The nested blocks of a statement."""
     match stmt:

@@ -15,6 +15,7 @@ from exogpu.diagnostics import Diagnostic
 from exogpu.ir.collective import WARP, WARPGROUP, whole
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.instr import BufferInfo
+from exogpu.ir.literals import ranges
 from exogpu.ir.operands import operand_problems
 from exogpu.ir.placement import Place, count, misplaced
 from exogpu.ir.proc import Block, Proc, ScalarArg, SizeArg, TensorArg
@@ -56,7 +57,7 @@ def check(proc: Proc) -> tuple[Diagnostic, ...]:
         {a.name: BufferInfo(a.dtype, Gmem(), a.shape) for a in proc.args if isinstance(a, TensorArg)},
     )
     block, tasks = [*_block(proc.block)], [*_task_nest(proc)]
-    problems = [*_duplicates(proc), *_functions(proc), *block, *tasks]
+    problems = [*_duplicates(proc), *_functions(proc), *block, *tasks, *ranges(proc)]
     for arg in proc.args:
         if isinstance(arg, TensorArg):
             problems += (d for extent in arg.shape for d in _index(extent, names.variables, arg.span))

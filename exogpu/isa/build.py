@@ -8,6 +8,7 @@ from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Var
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.stmt import Assign, For, Point, Range, Seq, Stmt, Window
 from exogpu.ir.value import Num, Read, ScalarFn, Select, Value
+from exogpu.ir.walk import substitute_scalars
 
 
 def element(window: Window, offsets: Sequence[Index]) -> tuple[Index, ...]:
@@ -41,17 +42,7 @@ def nest(shape: Sequence[int], body: Callable[[tuple[Index, ...]], Stmt]) -> tup
 
 def apply_fn(fn: ScalarFn | None, arg: Value) -> Value:
     """`fn(arg)`, or `arg` without a function."""
-    return arg if fn is None else substitute(fn.body, {fn.params[0]: arg})
-
-
-def substitute(value: Value, env: dict[str, Value]) -> Value:
-    """`value` with scalar reads of the names in `env` replaced."""
-    from exogpu.ir.walk import map_value
-
-    def replace(v: Value) -> Value:
-        return env[v.buffer] if isinstance(v, Read) and not v.index and v.buffer in env else v
-
-    return map_value(value, replace)
+    return arg if fn is None else substitute_scalars(fn.body, {fn.params[0]: arg})
 
 
 def ranges(window: Window) -> tuple[Range, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from exogpu.ir.collective import WARPGROUP
 from exogpu.ir.emission import (
     LANE,
     WARP,
@@ -18,8 +19,8 @@ from exogpu.ir.emission import (
     Store,
 )
 from exogpu.ir.index import Bin, Index, Int, Var
-from exogpu.ir.instr import Buffers, Footprint, Instr, Mode, Param, Proxy
-from exogpu.ir.linear import linear
+from exogpu.ir.instr import Alignment, Buffers, Footprint, Instr, Mode, Param, Proxy
+from exogpu.ir.linear import linear, literal
 from exogpu.ir.stmt import If, InstrCall, Range, Stmt
 from exogpu.ir.types import Gmem, Scalar, Smem, WgmmaD
 from exogpu.ir.value import Read, ScalarFn
@@ -96,10 +97,15 @@ def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
         rows, cols = (i for i, d in enumerate(dst.dims) if isinstance(d, Range))
         return _fragment_stores(columns, 1, (rows, cols))
     last = dst.dims[-1]
-    row = getattr(info.shape[-1], "value", 1)
+    row = literal(info.shape[-1])
 
     def aligned(elements: int) -> bool:
-        return isinstance(last, Range) and linear(last.lo).multiple_of(elements) and row % elements == 0
+        return (
+            isinstance(last, Range)
+            and linear(last.lo).multiple_of(elements)
+            and row is not None
+            and row % elements == 0
+        )
 
     if info.dtype.bits == 16 and columns % 16 == 0 and aligned(8):
         return _matrix_stores(info.dtype, columns)
@@ -113,7 +119,7 @@ acc_store = Instr(
         Param("src", "window", 2, (WgmmaD,), (Scalar.F32,)),
         Param("fn", "fn", optional=True),
     ),
-    unit=128,
+    unit=WARPGROUP,
     footprints=(
         Footprint("dst", Mode.WRITE, Proxy.GENERIC, warp_dim=0),
         Footprint("src", Mode.READ, Proxy.GENERIC, warp_dim=0),
@@ -121,6 +127,7 @@ acc_store = Instr(
     aligned=True,
     zero_fill=("dst",),
     contract=_contract,
+    alignments=lambda call, buffers: (Alignment("src", -1, 8),),
     meaning=_meaning,
     emission=_emission,
     source="PTX ISA, stmatrix and st; wgmma D fragment layout",

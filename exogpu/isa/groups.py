@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from exogpu.ir.collective import WARPGROUP
 from exogpu.ir.emission import Asm, Emission, Pin
 from exogpu.ir.index import Int
 from exogpu.ir.instr import Buffers, Commit, Group, Instr, Param, ProxyFence, WaitGroup, WgmmaFence
 from exogpu.ir.stmt import IndexArg, InstrCall
-
-WARPGROUP = 128
 
 
 def _pending(call: InstrCall) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from exogpu.ir.emission import Asm, AsmOperand, BarrierAddress, Coordinate, Emission, TensorMap, TileAddress
 from exogpu.ir.index import Index
 from exogpu.ir.instr import Buffers, CompleteTx, Footprint, Group, GroupMember, Instr, Mode, Param, Proxy
+from exogpu.ir.linear import literal
 from exogpu.ir.stmt import If, InstrCall, Stmt
 from exogpu.ir.types import Gmem, Smem
 from exogpu.ir.value import Read
@@ -36,7 +37,7 @@ def _tile_rules(call: InstrCall, buffers: Buffers, shared: str, tensor: str) -> 
         swizzle = info.memory.swizzle
         problems.append(f"the inner extent is {row} bytes; with swizzle {swizzle} it must be {swizzle}")
     last = info.shape[-2:]
-    if tuple(getattr(e, "value", None) for e in last) != smem.shape:
+    if tuple(literal(e) for e in last) != smem.shape:
         problems.append("the shared-memory tile must cover the last two dimensions of its buffer")
     return tuple(problems)
 

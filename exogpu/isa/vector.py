@@ -1,10 +1,11 @@
-"""Vectorised copies of one thread: 8 or 16 bytes between global memory, shared memory and registers."""
+"""Vectorised copies of one thread: 4, 8 or 16 bytes between global memory, shared memory and registers."""
 
 from __future__ import annotations
 
 from exogpu.ir.emission import CopyVector, Element, Emission
 from exogpu.ir.instr import Alignment, Buffers, Footprint, Instr, Mode, Param, Proxy
-from exogpu.ir.stmt import InstrCall, Stmt
+from exogpu.ir.linear import literal
+from exogpu.ir.stmt import InstrCall, Range, Stmt
 from exogpu.ir.types import Gmem, Rmem, Smem
 from exogpu.ir.value import Read
 from exogpu.isa.build import assign, element, nest
@@ -27,10 +28,10 @@ def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
     if _bytes(call, buffers) not in WIDTHS:
         problems.append(f"a vector copy moves 4, 8 or 16 bytes, not {_bytes(call, buffers)}")
     for name, window in (("dst", dst), ("src", src)):
-        if window.dims and not hasattr(window.dims[-1], "extent"):
+        if window.dims and not isinstance(window.dims[-1], Range):
             problems.append(f"{name} must range over its last, contiguous dimension")
         info = buffers[window.buffer]
-        row = getattr(info.shape[-1], "value", 0) * info.dtype.bytes
+        row = (literal(info.shape[-1]) or 0) * info.dtype.bytes
         if isinstance(info.memory, Smem) and len(info.shape) > 1 and row % _bytes(call, buffers):
             problems.append(f"rows of {name} are {row} bytes, not a multiple of {_bytes(call, buffers)}")
     return tuple(problems)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from exogpu.ir.collective import WARPGROUP
 from exogpu.ir.emission import Accumulator, Asm, Emission, MatrixDescriptor, Predicate
-from exogpu.ir.index import Bool, Cond, Index
+from exogpu.ir.index import Bool, BoolOp, Cmp, Cond, Index, Not
 from exogpu.ir.instr import Alignment, Buffers, Footprint, Group, GroupMember, Instr, Mode, Param, Proxy
+from exogpu.ir.linear import literal
 from exogpu.ir.stmt import Assign, If, IndexArg, InstrCall, Stmt
 from exogpu.ir.types import Scalar, Smem, WgmmaD
 from exogpu.ir.value import Arith, Cast, Num, Read
@@ -29,23 +31,26 @@ def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
         problems.append(f"N must be a multiple of 8 in 8..256, not {n}")
     for name, window in (("a", a), ("b", b)):
         info = buffers[window.buffer]
-        row = getattr(info.shape[-1], "value", 0) * info.dtype.bytes
+        row = (literal(info.shape[-1]) or 0) * info.dtype.bytes
         if not isinstance(info.memory, Smem) or info.memory.swizzle != SWIZZLE or row != SWIZZLE:
             problems.append(f"{name} must lie in rows of {SWIZZLE} bytes with swizzle {SWIZZLE}")
     return tuple(problems)
 
 
 def _alignments(call: InstrCall, buffers: Buffers) -> tuple[Alignment, ...]:
-    """Operands start at a swizzle atom of 8 rows and at a whole instruction-K step inside the 128-byte row."""
+    """Operands start at a swizzle atom of 8 rows and at a whole instruction-K step inside the 128-byte row; the
+    accumulator tile at a fragment block of 8 columns."""
     k = call.window("a").shape[1]
-    return tuple(need for name in ("a", "b") for need in (Alignment(name, -2, 8), Alignment(name, -1, k)))
+    operands = tuple(need for name in ("a", "b") for need in (Alignment(name, -2, 8), Alignment(name, -1, k)))
+    return (Alignment("d", -1, 8), *operands)
 
 
 def _cond(call: InstrCall) -> Cond | None:
-    arg = call.operand("accumulate")
-    if not isinstance(arg, IndexArg):
-        return None
-    return arg.value  # type: ignore[return-value]
+    match call.operand("accumulate"):
+        case IndexArg(Cmp() | BoolOp() | Not() | Bool() as cond):
+            return cond
+        case _:
+            return None
 
 
 def _meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
@@ -92,7 +97,7 @@ wgmma = Instr(
         Param("b", "window", 2, (Smem,), (Scalar.BF16, Scalar.F16)),
         Param("accumulate", "cond", optional=True),
     ),
-    unit=128,
+    unit=WARPGROUP,
     footprints=(
         Footprint("d", Mode.WRITE, Proxy.REGISTER, warp_dim=0),
         Footprint("a", Mode.READ, Proxy.ASYNC, warp_dim=0),
@@ -104,6 +109,6 @@ wgmma = Instr(
     alignments=_alignments,
     meaning=_meaning,
     emission=_emission,
-    same_shape=True,
+    pipelined="d",
     source="PTX ISA, wgmma.mma_async.sync.aligned.m64nNk16",
 )

@@ -7,6 +7,7 @@ import ast
 from exogpu import isa
 from exogpu.ir.index import Int
 from exogpu.ir.instr import Instr, Param
+from exogpu.ir.proc import MAX_COUNT
 from exogpu.ir.stmt import Arrive, Await, BarrierRef, Fence, IndexArg, InstrCall, Operand, Stmt
 from exogpu.ir.value import ScalarFn
 from exogpu.lang.errors import Rejected, closest, reject
@@ -15,8 +16,6 @@ from exogpu.lang.scope import BarrierName, Context
 from exogpu.lang.windows import window
 
 INSTRUCTIONS: dict[str, Instr] = {name: getattr(isa, name) for name in isa.__all__}
-MAX_TX = 2**20 - 1
-"""Largest transaction count of an mbarrier, in bytes (PTX ISA, mbarrier object)."""
 SYNC = ("Fence", "Arrive", "Await")
 
 
@@ -33,8 +32,8 @@ def call_statement(ctx: Context, node: ast.Call) -> Stmt:
     if word == "Arrive":
         given = bind(ctx, node, "Arrive", ("barrier", "tx"), ("tx",))
         tx = given.get("tx")
-        rule = f"in 0..{MAX_TX}"
-        bytes = None if tx is None else Int(integer(ctx, tx, "`tx`", lambda v: 0 <= v <= MAX_TX, rule), ctx.span(tx))
+        rule = f"in 0..{MAX_COUNT}"
+        bytes = None if tx is None else Int(integer(ctx, tx, "`tx`", lambda v: 0 <= v <= MAX_COUNT, rule), ctx.span(tx))
         return Arrive(barrier(ctx, given["barrier"]), bytes, ctx.span(node))
     if word == "Await":
         given = bind(ctx, node, "Await", ("barrier", "lag"), ("lag",))

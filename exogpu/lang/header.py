@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.instr import BufferInfo
-from exogpu.ir.proc import Arg, BarrierDecl, Block, Require, RoleDecl, ScalarArg, SizeArg, TensorArg
+from exogpu.ir.proc import MAX_COUNT, Arg, BarrierDecl, Block, Require, RoleDecl, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.types import Gmem
 from exogpu.lang.annotations import tensor_shape, tensor_type
 from exogpu.lang.calls import bind
@@ -15,9 +15,6 @@ from exogpu.lang.errors import closest, reject
 from exogpu.lang.indices import cond, integer
 from exogpu.lang.scope import BarrierName, Broken, Buffer, Context, DataScalar, Variable, identifier
 from exogpu.lang.values import dtype
-
-MAX_COUNT = 2**20 - 1
-"""Largest arrival count of an mbarrier (PTX ISA, mbarrier object)."""
 
 
 def arguments(ctx: Context, node: ast.arguments) -> tuple[Arg, ...]:

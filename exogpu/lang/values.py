@@ -11,7 +11,7 @@ from exogpu.ir.evaluate import evaluate
 from exogpu.ir.functions import FUNCTIONS
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, ScalarFn, Select, Value, ValueOp
-from exogpu.ir.walk import index_names, map_value
+from exogpu.ir.walk import index_names, substitute_scalars
 from exogpu.lang.errors import Rejected, closest, reject
 from exogpu.lang.indices import FUNCTIONS as INDEX_FUNCTIONS
 from exogpu.lang.indices import OPERATORS as INDEX_OPERATORS
@@ -157,12 +157,7 @@ def _arguments(ctx: Context, node: ast.Call, name: str, arity: int) -> tuple[Val
 
 def inline(fn: ScalarFn, args: tuple[Value, ...]) -> Value:
     """The body of a scalar function with its parameters replaced; an argument is converted to f32 first."""
-    env = {p: Cast(Scalar.F32, a, a.span) for p, a in zip(fn.params, args, strict=True)}
-
-    def argument(v: Value) -> Value:
-        return env.get(v.buffer, v) if isinstance(v, Read) and not v.index else v
-
-    return map_value(fn.body, argument)
+    return substitute_scalars(fn.body, {p: Cast(Scalar.F32, a, a.span) for p, a in zip(fn.params, args, strict=True)})
 
 
 def dtype(ctx: Context, node: ast.expr) -> Scalar:

@@ -29,13 +29,14 @@ class Run:
     """The outcome of one command: a report for each kernel checked, and a problem for each input not accepted.
 
     `root` is the folder that shown paths are relative to. `deterministic` leaves out seconds, versions and
-    absolute paths, so that equal inputs give equal text.
+    absolute paths, so that equal inputs give equal text. `allow_unknown` tolerates undecided obligations.
     """
 
     reports: tuple[Report, ...] = ()
     problems: tuple[Diagnostic, ...] = ()
     root: str = field(default_factory=os.getcwd)
     deterministic: bool = False
+    allow_unknown: bool = False
 
     def path(self, file: str) -> str:
         """`file` as shown: relative to `root` where it lies below it (for deterministic text, also relative to
@@ -55,14 +56,14 @@ class Run:
         return f"{self.path(report.span.file)}::{report.kernel}"
 
 
-def exit_status(run: Run, allow_unknown: bool = False) -> Exit:
+def exit_status(run: Run) -> Exit:
     """The exit status that a run deserves: bad input first, then a refutation, then anything left undecided."""
     statuses = {report.status for report in run.reports}
     if run.problems:
         return Exit.BAD_INPUT
     if Status.REFUTED in statuses:
         return Exit.REFUTED
-    tolerated = {Status.PROVED, Status.UNKNOWN} if allow_unknown else {Status.PROVED}
+    tolerated = {Status.PROVED, Status.UNKNOWN} if run.allow_unknown else {Status.PROVED}
     return Exit.PROVED if statuses <= tolerated else Exit.UNDECIDED
 
 

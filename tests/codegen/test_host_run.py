@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from exogpu.codegen.emit import emit
+from exogpu.ir.interp import interpret
 from exogpu.ir.proc import Proc
 from tests.codegen.host.build import COMPILER, HostKernel, build, empty, surroundings
 from tests.codegen.proofs import ROOT, kernels, parse, proven
@@ -90,3 +91,24 @@ def test_softmax(shipped: Callable[[str], HostKernel]) -> None:
     softmax(X=x, Y=y, M=5, N=300)
     e = np.exp(x.astype(np.float64))
     np.testing.assert_allclose(y, e / e.sum(1, keepdims=True), rtol=1e-5)
+
+
+NUMBERS = """
+@proc
+def numbers(M: size, Y: f32[M, 32] @ GMEM):
+    block(32)
+    for b in tasks(0, M):
+        for t in threads(32):
+            Y[b, t] = index(t) / index(b + 1) + index(b) * 3000000000.0 + (index(t) - 7) / 2
+"""
+
+
+def test_indices_as_numbers_are_floats_as_in_the_interpreter(
+    host: Callable[[Proc], HostKernel], tmp_path: Path
+) -> None:
+    proc = parse(NUMBERS, tmp_path)
+    numbers = host(proc)
+    y = empty(numbers.bundle, "Y", (5, 32))
+    numbers(Y=y, M=5)
+    assert y[0, 3] == 3 - 2 and y[1, 3] == np.float32(1.5 + 3e9 - 2)
+    np.testing.assert_array_equal(y, interpret(proc, {"M": 5, "Y": np.zeros((5, 32), np.float32)})["Y"])

@@ -52,13 +52,22 @@ def atoms(draw: st.DrawFn, scope: Scope) -> tuple[Index, int]:
     top = scope.variables[name]
     var = Var(name)
     m = draw(st.sampled_from((2, 3, 4)))
-    match draw(st.sampled_from(("var", "var", "var", "div", "mod", "both"))):
+    match draw(st.sampled_from(("var", "var", "var", "div", "mod", "both", "sum"))):
         case "div":
             return Bin("//", var, Int(m)), top // m
         case "mod":
             return Bin("%", var, Int(m)), min(top, m - 1)
         case "both":
             return Bin("%", Bin("//", var, Int(2)), Int(m)), min(top // 2, m - 1)
+        case "sum":
+            factor, shift = draw(st.integers(1, 6)), draw(st.integers(0, 6))
+            inner = Bin("+", Bin("*", var, Int(factor)), Int(shift))
+            most = factor * top + shift
+            if draw(st.booleans()):
+                return Bin("%", inner, Int(m)), min(most, m - 1)
+            return draw(
+                st.sampled_from(((Bin("//", inner, Int(m)), most // m), (Bin("ceildiv", inner, Int(m)), -(-most // m))))
+            )
     return var, top
 
 

@@ -96,6 +96,7 @@ ALWAYS = Cmp("==", Int(0), Int(0))
         ((_plus(_times(4, W), V), U), Order.SERIAL),
         ((_plus(_times(3, V), W), U), Order.SERIAL),
         ((Bin("%", V, Int(11)), W), Order.SERIAL),
+        ((Bin("%", Bin("%", V, Int(4)), Int(3)), Bin("//", V, Int(3))), Order.SERIAL),
         ((Bin("%", V, Int(4)), W), Order.SERIAL),
         ((Bin("//", V, Int(4)), W), Order.SERIAL),
         ((U, W), Order.SERIAL),

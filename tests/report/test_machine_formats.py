@@ -58,7 +58,8 @@ def test_json_holds_the_whole_result() -> None:
     refuted = kernel["obligations"][1]
     assert refuted["code"] == "race.war" and refuted["counterexample"]["sizes"] == {"K": 320}
     assert [s["actor"] for s in refuted["counterexample"]["steps"]] == [s.actor for s in samples.STEPS]
-    assert refuted["queries"][0] == {"name": "ring/war/sA/1", "sha256": "cd" * 32, "answer": "sat", "rlimit": 3400}
+    (query,) = samples.REFUTED.queries
+    assert refuted["queries"] == [{"name": query.name, "sha256": query.sha256, "answer": "sat", "rlimit": 3400}]
 
 
 def test_short_matches_the_documented_editor_pattern() -> None:
@@ -134,7 +135,13 @@ def test_github_escapes_and_limits() -> None:
     ],
 )
 def test_exit_status(run: Run, allow_unknown: bool, expected: Exit) -> None:
-    assert exit_status(run, allow_unknown) is expected
+    assert exit_status(replace(run, allow_unknown=allow_unknown)) is expected
+
+
+def test_documents_hold_the_exit_status_of_the_command() -> None:
+    tolerant = replace(samples.run(samples.report(Status.UNKNOWN)), allow_unknown=True)
+    assert json.loads(render_json(tolerant))["exit_status"] == 0
+    assert json.loads(render_json(replace(tolerant, allow_unknown=False)))["exit_status"] == 3
 
 
 def test_paths_are_relative_to_the_root_only_below_it() -> None:

@@ -28,7 +28,11 @@ def sizes_of(counterexample: Counterexample) -> Env:
     return {**{n: v for n, v in named.items() if n in ("T", "K")}, TASKS: named["tasks of the CTA"]}
 
 
-def agree(path: Path, text: str, tasks: range) -> None:
+UNSEEN = {"bounds", "index.overflow", "ownership", "mbar.parity_alias", "mbar.unobserved_phase"}
+"""Rules that the explicit oracle does not look for: it checks races, and barriers on one schedule."""
+
+
+def agree(path: Path, text: str, tasks: range) -> Status:
     """Never PROVED with a fault at a small size, never REFUTED without a fault at the sizes it names."""
     path.write_text(text)
     kernel = load(path)["kernel"]
@@ -38,21 +42,25 @@ def agree(path: Path, text: str, tasks: range) -> None:
         found = {(k, n): oracle(program, {"T": 3, "K": k, TASKS: n}) for k in range(5) for n in tasks}
         assert not any(found.values()), found
     if report.status is Status.REFUTED:
-        shown = [o.counterexample for o in report.obligations if o.counterexample is not None]
-        sizes = [sizes_of(c) for c in shown]
-        assert any(oracle(program, s) for s in sizes), "no refutation reproduces in the explicit oracle"
+        shown = [o for o in report.obligations if o.counterexample is not None and o.rule not in UNSEEN]
+        for obligation in shown:
+            assert obligation.counterexample is not None
+            assert oracle(program, sizes_of(obligation.counterexample)), f"{obligation.name} does not reproduce"
+    return report.status
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(recipes)
 def test_prover_and_oracle_agree_on_rings(tmp_path: Path, recipe: Recipe) -> None:
-    agree(tmp_path / "ring.py", recipe.source(), range(1, 3))
+    status = agree(tmp_path / "ring.py", recipe.source(), range(1, 3))
+    # a tail that waits with another lag than the loop is the one form here that the prover leaves open
+    assert status in (Status.PROVED, Status.REFUTED) or recipe.drain is not None
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(barrier_programs)
 def test_prover_and_oracle_agree_on_barriers(tmp_path: Path, program: BarrierProgram) -> None:
-    agree(tmp_path / "barriers.py", program.source(), range(1, 2))
+    assert agree(tmp_path / "barriers.py", program.source(), range(1, 2)) in (Status.PROVED, Status.REFUTED)
 
 
 GOOD = Recipe(

@@ -31,6 +31,8 @@ from exogpu.verify.witness import failure, race, run_to_failure
 def barrier_obligations(program: Program) -> Iterator[Obligation]:
     """Every obligation of every barrier."""
     for barrier in program.barriers.values():
+        if not (*arrives(program, barrier.name), *awaits(program, barrier.name), *copies(program, barrier.name)):
+            continue  # declared and never used
         try:
             yield _count(program, barrier)
             yield from _bytes(program, barrier)
@@ -174,11 +176,13 @@ def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:
         Status.PROVED,
         signal.span,
     )
-    pairs = [observed_before(program, barrier, w, signal) for w in awaits(program, barrier.name)]
+    if not uniform_lags(program, barrier):
+        return replace(base, status=Status.UNKNOWN, reason="a thread awaits this barrier with different lags")
+    pairs = [observed_before(program, barrier, p, signal) for p in parties(awaits(program, barrier.name))]
     message = (
         f"nothing has waited for the phase before on this mbarrier of `{barrier.name}` when {signal.label} signals"
     )
-    return _any_of(program, base, [[goal] for _, goal in pairs], [prop for prop, _ in pairs], message)
+    return _any_of(program, base, [goals for _, goals in pairs], [prop for prop, _ in pairs], message)
 
 
 def _any_of(

@@ -122,17 +122,26 @@ def _size(e: Event) -> int:
 # -- observed phases and parity ----------------------------------------------------------------------------------------
 
 
-def observed_before(program: Program, barrier: Barrier, wait: Event, arrive: Event) -> tuple[Property, Goal]:
-    """Before an arrive (or copy) of phase p, `wait` has observed phase p - ring: it exists, and precedes it in time."""
-    ring = barrier.ring
+def observed_before(program: Program, barrier: Barrier, party: Party, signal: Event) -> tuple[Property, list[Goal]]:
+    """Before an arrive (or copy) of phase p, a thread of `party` has waited for phase p - ring: that await exists, and
+    whichever of the party's statements it is, it precedes the signal in time.
+
+    The party's threads await consecutive phases (`uniform_lags`), so phase p - ring is among them.
+    """
+    ring, lag = barrier.ring, _lag(party.statements[0])
+    sent = executed_by(executors(signal), arrives(program, barrier.name))
 
     def missing(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         (y,) = xs
         ctx = model.ctx
         target = phases.phase(y) - ring
-        waits = executed_by(executors(wait), awaits(program, barrier.name))
-        done = count_until(model, waits, y) - _lag(wait)
+        done = count_until(model, party.statements, y) - lag
         return ctx.api.conj((ctx.ge(target, 0), ctx.le(done, target)))
+
+    def missing_here(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
+        tally = Tally(program, sizes)
+        target = sum(tally.before(s, xs[0]) for s in sent) - ring
+        return target >= 0 and sum(tally.before(s, xs[0]) for s in party.statements) - lag <= target
 
     def same_slot(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
         target = phases.phase(y) - ring
@@ -141,18 +150,10 @@ def observed_before(program: Program, barrier: Barrier, wait: Event, arrive: Eve
     def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
         return 0 <= u.number_at(x) == u.number_at(y) - ring
 
-    def missing_here(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
-        tally = Tally(program, sizes)
-        sent = executed_by(executors(arrive), arrives(program, barrier.name))
-        seen = executed_by(executors(wait), awaits(program, barrier.name))
-        target = sum(tally.before(s, xs[0]) for s in sent) - ring
-        return target >= 0 and sum(tally.before(s, xs[0]) for s in seen) - _lag(wait) <= target
-
-    name = f"observed/{barrier.name}/{wait.id}-{arrive.id}"
-    return (
-        Property(name + "/exists", (arrive,), missing, missing_here),
-        Goal(name, wait, arrive, same_slot, check, Needs(temporal=True)),
-    )
+    name = f"observed/{barrier.name}/{signal.id}"
+    exists = Property(f"{name}/exists-{party.statements[0].id}", (signal,), missing, missing_here)
+    goals = [Goal(f"{name}-{w.id}", w, signal, same_slot, check, Needs(temporal=True)) for w in party.statements]
+    return exists, goals
 
 
 def not_lapped(barrier: Barrier, wait: Event, arrive: Event) -> Goal:

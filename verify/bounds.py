@@ -8,15 +8,15 @@ from exogpu.ir.collective import WARPGROUP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.instr import Mode, Proxy
-from exogpu.ir.types import Memory, Rmem, WgmmaD
+from exogpu.ir.types import Rmem, WgmmaD
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence
 from exogpu.verify.index import to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.lower import const_offset
+from exogpu.verify.lower import const_offset, owner
 from exogpu.verify.phases import Phases
-from exogpu.verify.program import Access, Event, Program
+from exogpu.verify.program import Access, Buffer, Event, Program
 from exogpu.verify.races import concrete_box
 from exogpu.verify.single import Property
 
@@ -42,16 +42,20 @@ def claims(program: Program) -> Iterator[Claim]:
 
 
 def _bounds(program: Program, event: Event, access: Access, n: int) -> Iterator[Claim]:
-    if access.clipped:
-        return  # out-of-bounds elements are zero-filled or dropped by the instruction
     shape = program.buffers[access.buffer].shape
+    # in a clipped dimension the instruction itself zero-fills or drops what lies outside
+    checked = [d for d in range(len(shape)) if d not in access.clipped]
+    if not checked:
+        return
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         (x,) = xs
         ctx = model.ctx
         inside: list[Formula] = []
-        for (lo, extent), size in zip(model.box(x, access), shape, strict=True):
-            inside += [ctx.le(0, lo), ctx.le(lo + extent, to_poly(ctx, size, model.sizes))]
+        box = model.box(x, access)
+        for d in checked:
+            lo, extent = box[d]
+            inside += [ctx.le(0, lo), ctx.le(lo + extent, to_poly(ctx, shape[d], model.sizes))]
         guards = [to_formula(ctx, g, x.env) for g in access.guards]
         return ctx.api.conj((*guards, ctx.api.negate(ctx.api.conj(inside))))
 
@@ -59,8 +63,8 @@ def _bounds(program: Program, event: Event, access: Access, n: int) -> Iterator[
         (x,) = xs
         if not all(holds(g, x.env) for g in access.guards):
             return False
-        limits = [evaluate(e, sizes) for e in shape]
-        return any(r.start < 0 or r.stop > limit for r, limit in zip(concrete_box(x, access), limits, strict=True))
+        box = concrete_box(x, access)
+        return any(box[d].start < 0 or box[d].stop > evaluate(shape[d], sizes) for d in checked)
 
     yield Claim(
         Property(f"bounds/{access.buffer}/{event.id}.{n}", (event,), bad, check),
@@ -137,21 +141,18 @@ def _alignment(program: Program, event: Event) -> Iterator[Claim]:
 
 
 def _ownership(program: Program, event: Event, access: Access, n: int) -> Iterator[Claim]:
-    buffer = program.buffers[access.buffer]
-    owner = _owner(
-        buffer.memory, access, tuple(evaluate(e, {}) for e in buffer.shape) if buffer.alloc is not None else ()
-    )
-    if owner is None:
+    place = _owner(program.buffers[access.buffer], access)
+    if place is None:
         return
     offset = _first_offset(program, access.buffer)
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         (x,) = xs
         mine = to_poly(model.ctx, event.first, x.env)
-        return model.ctx.api.negate(model.ctx.eq(mine, to_poly(model.ctx, owner, x.env) + offset))
+        return model.ctx.api.negate(model.ctx.eq(mine, to_poly(model.ctx, place, x.env) + offset))
 
     def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
-        return evaluate(event.first, xs[0].env) != evaluate(owner, xs[0].env) + offset
+        return evaluate(event.first, xs[0].env) != evaluate(place, xs[0].env) + offset
 
     yield Claim(
         Property(f"ownership/{access.buffer}/{event.id}.{n}", (event,), bad, check),
@@ -163,28 +164,25 @@ def _ownership(program: Program, event: Event, access: Access, n: int) -> Iterat
     )
 
 
-def _owner(memory: Memory, access: Access, shape: tuple[int, ...]) -> Index | None:
+def _owner(buffer: Buffer, access: Access) -> Index | None:
     """The owning thread, up to a constant, of the element or tile that an access names."""
-    match memory:
+    match buffer.memory:
         case Rmem(threads=count) if count:
             linear: Index = Int(0)
-            for (index, _), extent in zip(access.dims[:count], shape[:count], strict=True):
-                linear = Bin("+", Bin("*", linear, Int(extent)), index)
-            return linear
+            for (index, _), extent in zip(access.dims[:count], buffer.shape[:count], strict=True):
+                linear = Bin("+", Bin("*", linear, extent), index)
+            return owner(buffer, linear)
         case WgmmaD():
-            return Bin("*", Int(WARPGROUP), access.dims[0][0])
+            return owner(buffer, Bin("*", Int(WARPGROUP), access.dims[0][0]))
         case _:
             return None
 
 
 def _first_offset(program: Program, name: str) -> int:
     """Owner of element 0, from the first statement that touches the buffer."""
-    buffer = program.buffers[name]
-    shape = tuple(evaluate(e, {}) for e in buffer.shape)
     for event in program.events:
         for access in event.accesses:
-            if access.buffer == name:
-                owner = _owner(buffer.memory, access, shape)
-                if owner is not None:
-                    return const_offset(Bin("-", event.first, owner))
+            place = _owner(program.buffers[name], access) if access.buffer == name else None
+            if place is not None:
+                return const_offset(Bin("-", event.first, place))
     return 0

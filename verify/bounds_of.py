@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from exogpu.ir.index import BoolOp, Cmp, Cond, Index, Not
+from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Not
+from exogpu.ir.walk import index_names
 from exogpu.smt.context import Context
 from exogpu.smt.poly import Poly, symbol
 from exogpu.verify.index import Env, to_poly
@@ -48,7 +49,21 @@ def _narrow(ctx: Context, interval: Interval, var: str, guard: Cond, sizes: Env)
             raise NotAnInterval(f"its guard on {var} is not an interval")
 
 
+def _rounded(e: Index, var: str) -> bool:
+    """`var` occurs under a division, remainder, minimum or maximum."""
+    match e:
+        case Bin("+" | "-" | "*", left, right):
+            return _rounded(left, var) or _rounded(right, var)
+        case Bin():
+            return var in index_names(e)
+        case _:
+            return False
+
+
 def _compare(ctx: Context, interval: Interval, var: str, op: str, left: Index, right: Index, sizes: Env) -> Interval:
+    for side in (left, right):
+        if _rounded(side, var):
+            raise NotAnInterval(f"its guard tests a rounded value of {var}")
     env = {**sizes, var: symbol(_VAR)}
     p = to_poly(ctx, right, env) - to_poly(ctx, left, env)
     coefficient = dict(p.terms).get((_VAR,), 0)

@@ -116,6 +116,8 @@ def locate(event: Event, env: Env) -> Occurrence:
             first += env.get(LANE, 0)
         case Exec.WARPS:
             first, width = first + WARP * env[WARP_OF_UNIT], WARP
+            if LANE in env:
+                first, width = first + env[LANE], 1
         case Exec.TOGETHER:
             width = event.size
         case Exec.FIRST:

@@ -43,19 +43,22 @@ def faults(program: Program, sizes: Env, coordinates: tuple[Env, ...] = ()) -> I
 def _unordered(
     u: Unrolling, conflict: Conflict, sizes: Env, tasks: dict[int, Env]
 ) -> Iterator[tuple[Occurrence, Occurrence]]:
-    later = list(_instances(u.program, conflict.second.event, sizes, tasks))
-    for x in _instances(u.program, conflict.first.event, sizes, tasks):
+    later = list(_instances(u.program, conflict.second.event, sizes, tasks, lanes=True))
+    for x in _instances(u.program, conflict.first.event, sizes, tasks, lanes=False):
         search = Search(u, x, conflict.goal.needs, everybody=True)
         for y in later:
             if conflict.goal.check(u, x, y) and search.path_to(y) is None:
                 yield x, y
 
 
-def _instances(program: Program, event: Event, sizes: Env, tasks: dict[int, Env]) -> Iterator[Occurrence]:
-    """Instances of single threads (or warps, or barriers)."""
+def _instances(
+    program: Program, event: Event, sizes: Env, tasks: dict[int, Env], *, lanes: bool
+) -> Iterator[Occurrence]:
+    """Instances of single threads, warps (as single lanes, with `lanes`) or barriers."""
     for o in occurrences(program, event, sizes, tasks):
-        if event.exec is Exec.EACH and event.size > 1:
-            for lane in range(event.size):
+        single = event.exec is Exec.EACH and event.size > 1
+        if single or (lanes and event.exec is Exec.WARPS):
+            for lane in range(o.width):
                 yield replace(o, env={**o.env, LANE: lane}, first=o.first + lane, width=1)
         else:
             yield o

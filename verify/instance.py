@@ -58,13 +58,21 @@ class Model:
         return ctx.api.conj(ctx.le(0, to_poly(ctx, e, self.sizes)) for e in extents)
 
     def _task_count(self) -> Formula:
-        """A CTA walks a task only if the grid of tasks is not empty."""
+        """A CTA walks no more tasks than the grid has."""
         ctx = self.ctx
         empty = [ctx.le(to_poly(ctx, t.hi, self.sizes), to_poly(ctx, t.lo, self.sizes)) for t in self.program.tasks]
-        return ctx.api.implies(ctx.api.disj(empty), ctx.eq(self.sizes[TASKS], 0))
+        grid = ONE
+        for t in self.program.tasks:
+            grid = grid * ctx.trip(to_poly(ctx, t.lo, self.sizes), to_poly(ctx, t.hi, self.sizes))
+        nothing = ctx.api.implies(ctx.api.disj(empty), ctx.eq(self.sizes[TASKS], 0))
+        return ctx.api.conj((nothing, ctx.le(self.sizes[TASKS], grid)))
 
-    def fresh(self, event: Event, tag: str) -> Instance:
-        """An arbitrary instance of an event; its variables are `tag.name`."""
+    def fresh(self, event: Event, tag: str, *, lanes: bool = False) -> Instance:
+        """An arbitrary instance of an event; its variables are `tag.name`.
+
+        With `lanes`, a warp-collective operation is taken lane by lane: as the later access of a pair it must be
+        ordered in every lane.
+        """
         ctx = self.ctx
         env: dict[str, Poly] = dict(self.sizes)
         for loop in event.loops:
@@ -76,6 +84,8 @@ class Model:
             env[LANE] = ctx.fresh(f"{tag}.{LANE}", 0, event.size)
         if event.exec is Exec.WARPS:
             env[WARP_OF_UNIT] = ctx.fresh(f"{tag}.{WARP_OF_UNIT}", 0, event.size // WARP)
+            if lanes:
+                env[LANE] = ctx.fresh(f"{tag}.{LANE}", 0, WARP)
         return self.at(event, env)
 
     def at(self, event: Event, env: Mapping[str, Poly]) -> Instance:
@@ -90,7 +100,8 @@ class Model:
             case Exec.EACH:
                 return Span(first + env.get(LANE, ZERO), 1)
             case Exec.WARPS:
-                return Span(first + env[WARP_OF_UNIT] * WARP, WARP)
+                warp = first + env[WARP_OF_UNIT] * WARP
+                return Span(warp + env[LANE], 1) if LANE in env else Span(warp, WARP)
             case Exec.TOGETHER:
                 return Span(first, event.size)
 
@@ -104,7 +115,7 @@ class Model:
                 lo, hi = to_poly(ctx, task.lo, env), to_poly(ctx, task.hi, env)
                 parts.append(ctx.between(lo, env[task.name], hi))
         if LANE in env:
-            parts.append(ctx.between(0, env[LANE], event.size))
+            parts.append(ctx.between(0, env[LANE], WARP if event.exec is Exec.WARPS else event.size))
         if WARP_OF_UNIT in env:
             parts.append(ctx.between(0, env[WARP_OF_UNIT], event.size // WARP))
         parts += [to_formula(ctx, g, env) for g in event.guards]

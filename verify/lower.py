@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from exogpu.ir.collective import WARPGROUP
 from exogpu.ir.evaluate import evaluate
-from exogpu.ir.index import Bin, Cond, Index, Int, Not, Var
+from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.instr import (
     BufferInfo,
     CompleteTx,
@@ -39,7 +40,7 @@ from exogpu.ir.stmt import (
 from exogpu.ir.types import Gmem, WgmmaD
 from exogpu.ir.value import Value
 from exogpu.ir.walk import index_names, reads
-from exogpu.verify.index import computed_by_value, const
+from exogpu.verify.index import computed_by_cond, computed_by_value, const
 from exogpu.verify.program import (
     TASK,
     TASKS,
@@ -122,8 +123,8 @@ class _Lowering:
             case For(var, lo, hi, _, body):
                 self.block(body, place.enter(Loop(var, lo, hi, LoopKind.SEQ)))
             case If(cond, then, orelse):
-                self.block(then, replace(place, guards=(*place.guards, cond)))
-                self.block(orelse, replace(place, guards=(*place.guards, Not(cond))))
+                self.block(then, replace(place, guards=(*place.guards, *_conjuncts(cond))))
+                self.block(orelse, replace(place, guards=(*place.guards, *_conjuncts(Not(cond)))))
             case Role(name, body):
                 decl = next(r for r in self.proc.block.roles if r.name == name)
                 self.block(body, replace(place, first=Int(decl.first), size=decl.threads, role=name))
@@ -153,7 +154,9 @@ class _Lowering:
     def alloc(self, stmt: Alloc, place: _Place) -> None:
         shape = tuple(Int(n) for n in stmt.shape)
         self.info[stmt.name] = BufferInfo(stmt.dtype, stmt.memory, shape)
-        self.buffers[stmt.name] = Buffer(stmt.name, stmt.memory, shape, stmt.dtype.bytes, len(self.events), stmt.span)
+        self.buffers[stmt.name] = Buffer(
+            stmt.name, stmt.memory, shape, stmt.dtype.bytes, len(self.events), stmt.span, place.first
+        )
         self.emit(stmt, place, f"allocation of {stmt.name}", Exec.EACH)
 
     def assign(self, stmt: Assign, place: _Place) -> None:
@@ -200,7 +203,7 @@ class _Lowering:
             completion=completion,
             aligned=instr.aligned,
             pipeline=_pipeline(call),
-            computed=tuple(Computed(i) for a in accesses for i, _ in a.dims),
+            computed=(*(Computed(i) for a in accesses for i, _ in a.dims), *_conditions(call)),
             alignments=self.alignments(call),
         )
 
@@ -217,11 +220,10 @@ class _Lowering:
     def footprint(self, call: InstrCall, f: Footprint) -> Access:
         window = call.window(f.operand)
         dims = tuple((d.lo, d.extent) if isinstance(d, Range) else (d.index, 1) for d in window.dims)
-        warp_dim = None
-        if f.warp_dim is not None:
-            ranged = [n for n, d in enumerate(window.dims) if isinstance(d, Range)]
-            warp_dim = ranged[f.warp_dim]
-        clipped = f.operand in call.instr.zero_fill and isinstance(self.info[window.buffer].memory, Gmem)
+        ranged = tuple(n for n, d in enumerate(window.dims) if isinstance(d, Range))
+        warp_dim = None if f.warp_dim is None else ranged[f.warp_dim]
+        clips = f.operand in call.instr.zero_fill and isinstance(self.info[window.buffer].memory, Gmem)
+        clipped = ranged if clips else ()
         return Access(window.buffer, dims, f.mode, f.proxy, window.span, warp_dim, clipped)
 
     def bytes(self, window: Window) -> int:
@@ -270,6 +272,19 @@ class _Lowering:
         )
 
 
+def _conjuncts(cond: Cond) -> tuple[Cond, ...]:
+    """A condition as separate guards, in the order of their evaluation."""
+    match cond:
+        case BoolOp("and", args):
+            return tuple(c for a in args for c in _conjuncts(a))
+        case Not(BoolOp("or", args)):
+            return tuple(c for a in args for c in _conjuncts(Not(a)))
+        case Not(Not(arg)):
+            return _conjuncts(arg)
+        case _:
+            return (cond,)
+
+
 def _effect(call: InstrCall) -> Action | None:
     match call.instr.effect:
         case WaitGroup(group, operand, reads_only):
@@ -279,6 +294,18 @@ def _effect(call: InstrCall) -> Action | None:
             return WaitAction(group, const(arg.value), reads_only)
         case effect:
             return effect
+
+
+def _conditions(call: InstrCall) -> Iterator[Computed]:
+    """What the conditions and integers among the operands compute."""
+    for _, arg in call.operands:
+        match arg:
+            case IndexArg(Cmp() | BoolOp() | Not() | Bool() as cond):
+                yield from (Computed(*c) for c in computed_by_cond(cond))
+            case IndexArg(Var() | Int() | Bin() as index):
+                yield Computed(index)
+            case _:
+                pass
 
 
 def _pipeline(call: InstrCall) -> str | None:
@@ -301,7 +328,7 @@ def lower(proc: Proc) -> Program:
     for arg in proc.args:
         if isinstance(arg, TensorArg):
             out.info[arg.name] = BufferInfo(arg.dtype, Gmem(), arg.shape)
-            out.buffers[arg.name] = Buffer(arg.name, Gmem(), arg.shape, arg.dtype.bytes, None, arg.span)
+            out.buffers[arg.name] = Buffer(arg.name, Gmem(), arg.shape, arg.dtype.bytes, None, arg.span, Int(0))
     counter = _Counter()
     place = _Place((), (), counter, Int(0), proc.block.threads, CTA_ROLE)
     out.block(proc.body, place)
@@ -347,20 +374,25 @@ def _accumulator_births(events: tuple[Event, ...], buffers: dict[str, Buffer]) -
         if user is None:
             continue
         access = next(a for a in user.accesses if a.buffer == buffer.name)
-        base = Bin("-", user.first, Bin("*", Int(WARPGROUP), access.dims[0][0]))
-        offset = const_offset(base)
+        offset = const_offset(Bin("-", user.first, owner(buffer, Bin("*", Int(WARPGROUP), access.dims[0][0]))))
+        base = Bin("+", buffer.first, Int(offset))
         var = f"{buffer.name}.warpgroup"
         alloc = out[buffer.alloc]
         extents = [e.value if isinstance(e, Int) else 0 for e in buffer.shape]
-        loop = Loop(var, Int(0), Int(extents[0]), LoopKind.THREADS, WARPGROUP, Int(offset))
+        loop = Loop(var, Int(0), Int(extents[0]), LoopKind.THREADS, WARPGROUP, base)
         path = (*alloc.path[:-1], Step(alloc.path[-1].position, loop), Step(0, None))
         dims: tuple[tuple[Index, int], ...] = ((Var(var), 1), *((Int(0), n) for n in extents[1:]))
         access = Access(buffer.name, dims, Mode.WRITE, Proxy.GENERIC, buffer.span, warp_dim=1)
-        first = Bin("+", Int(offset), Bin("*", Int(WARPGROUP), Var(var)))
+        first = Bin("+", base, Bin("*", Int(WARPGROUP), Var(var)))
         out[buffer.alloc] = replace(
             alloc, path=path, first=first, size=WARPGROUP, exec=Exec.WARPS, accesses=(access,), aligned=True
         )
     return tuple(out)
+
+
+def owner(buffer: Buffer, place: Index) -> Index:
+    """The owning thread, up to a constant, of the element at thread coordinate `place` of a register buffer."""
+    return Bin("+", buffer.first, place)
 
 
 def const_offset(e: Index) -> int:

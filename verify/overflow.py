@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Index, Int
+from exogpu.ir.types import Gmem
 from exogpu.ir.walk import index_names
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.claim import Claim
@@ -27,6 +28,11 @@ INT_MAX = 2**31 - 1
 
 def overflow_claims(program: Program) -> Iterator[Claim]:
     """One claim per loop, guard and statement that computes anything."""
+    for buffer in program.buffers.values():
+        if isinstance(buffer.memory, Gmem):
+            extents = tuple(Computed(e) for e in buffer.shape)
+            carrier = replace(_at(program.events[0], (), 0), label=f"shape of {buffer.name}", span=buffer.span)
+            yield from _claim(carrier, extents, f"shape {buffer.name}")
     loops: set[str] = set()
     guards: set[tuple[int, str]] = set()
     for event in program.events:

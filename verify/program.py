@@ -80,7 +80,7 @@ class Exec(enum.Enum):
 @dataclass(frozen=True, slots=True)
 class Access:
     """A rectangular access `lo..lo+extent` per dimension. `warp_dim` is divided over the warps of the unit.
-    `clipped`: elements outside the buffer are skipped. `guards` are extra conditions."""
+    `clipped`: dimensions in which elements outside the buffer are skipped. `guards` are extra conditions."""
 
     buffer: str
     dims: tuple[tuple[Index, int], ...]
@@ -88,7 +88,7 @@ class Access:
     proxy: Proxy
     span: Span
     warp_dim: int | None = None
-    clipped: bool = False
+    clipped: tuple[int, ...] = ()
     guards: tuple[Cond, ...] = ()
 
 
@@ -175,7 +175,8 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """A memory object. `alloc` is the id of the allocation event (None for arguments)."""
+    """A memory object. `alloc` is the id of the allocation event (None for arguments), `first` the first thread of the
+    collective that allocates it."""
 
     name: str
     memory: Memory
@@ -183,6 +184,7 @@ class Buffer:
     element_bytes: int
     alloc: int | None
     span: Span
+    first: Index
 
 
 @dataclass(frozen=True, slots=True)

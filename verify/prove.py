@@ -11,6 +11,7 @@ from exogpu.ir.wellformed import check
 from exogpu.smt.solver import Unsat, version
 from exogpu.verify.barrier_verdicts import barrier_obligations
 from exogpu.verify.data_verdicts import claim_obligations, race_obligations, task_obligations
+from exogpu.verify.initialised import uninitialised
 from exogpu.verify.lower import lower
 from exogpu.verify.program import Program
 from exogpu.verify.proven import ProvenKernel, seal
@@ -45,6 +46,7 @@ def _obligations(proc: Proc, program: Program) -> Iterator[Obligation]:
     yield from barrier_obligations(program)
     yield from claim_obligations(program)
     yield from register_obligations(proc)
+    yield from uninitialised(proc, program)
 
 
 def _overall(obligations: tuple[Obligation, ...]) -> Status:

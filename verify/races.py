@@ -84,10 +84,13 @@ def _pair(buffer: Buffer, first: Use, second: Use) -> Conflict:
             case Gmem():
                 parts.append(model.same_coordinates(x, y))
             case _:
-                pass
+                # registers: a lane shares elements only with itself
+                parts.append(model.same_thread(x.threads, y.threads))
         return model.ctx.api.conj(parts)
 
     def check(unrolling: Unrolling, x: Occurrence, y: Occurrence) -> bool:
+        if isinstance(buffer.memory, WgmmaD) and not set(x.threads) & set(y.threads):
+            return False
         return x.key < y.key and _touch_in_common(unrolling, buffer, x, first.access, y, second.access)
 
     goal = Goal(name, first.event, second.event, condition, check, needs)

@@ -31,7 +31,7 @@ class Session:
         self.ctx = Context()
         self.model = Model(self.ctx, program)
         self.phases = Phases(self.model)
-        self.instances = {tag: self.model.fresh(event, tag) for tag, event in events.items()}
+        self.instances = {tag: self.model.fresh(event, tag, lanes=tag == "y") for tag, event in events.items()}
         self.solver = Solver(self.ctx.api)
         self.add([self.model.assumptions, *(i.domain for i in self.instances.values())])
 

@@ -11,6 +11,7 @@ HELP = {
     "fence.state_space": "execute fence_proxy_async_all(): fence_proxy_async() covers shared memory only",
     "wgmma.reg_fence": "execute wgmma_fence() between the register access and the first wgmma",
     "wgmma.reg_inflight": "wait for the wgmma group (wgmma_wait) before touching the accumulator",
+    "uninit": "write every element of a fresh buffer before it is read; the first wgmma of a tile has accumulate=False",
     "mbar.count": "initialise the barrier with the number of arriving threads",
     "mbar.tx_bytes": "expect exactly the bytes of the copies that complete on the phase",
     "mbar.unobserved_phase": "wait for the phase that last used this mbarrier before arriving on it again",

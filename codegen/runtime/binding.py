@@ -172,6 +172,10 @@ def _check_layout(tensor: TensorArgument, array: ArrayView) -> None:
         expected *= array.shape[dim]
     if array.address % tensor.alignment:
         raise LaunchError(f"`{name}` starts at {array.address:#x}, which is not a multiple of {tensor.alignment} bytes")
+    if len(array.shape) > 2 and array.shape[-1] * item % tensor.alignment:
+        raise LaunchError(
+            f"rows of `{name}` are {array.shape[-1] * item} bytes apart, not a multiple of {tensor.alignment}"
+        )
     if len(array.shape) == 2:
         pitch = pitch_of(array, max(1, tensor.alignment // item))
         if pitch < array.shape[1]:

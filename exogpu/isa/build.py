@@ -45,6 +45,13 @@ def apply_fn(fn: ScalarFn | None, arg: Value) -> Value:
     return arg if fn is None else substitute_scalars(fn.body, {fn.params[0]: arg})
 
 
+def trails(window: Window, count: int) -> bool:
+    """The window's ranged dimensions are the last `count` ones: it is a tile of consecutive rows."""
+    return len(window.dims) >= count and [isinstance(d, Range) for d in window.dims] == [
+        n >= len(window.dims) - count for n in range(len(window.dims))
+    ]
+
+
 def ranges(window: Window) -> tuple[Range, ...]:
     """The ranged dimensions of a window."""
     return tuple(d for d in window.dims if isinstance(d, Range))

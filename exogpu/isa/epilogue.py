@@ -24,7 +24,7 @@ from exogpu.ir.linear import linear, literal
 from exogpu.ir.stmt import If, InstrCall, Range, Stmt
 from exogpu.ir.types import Gmem, Scalar, Smem, WgmmaD
 from exogpu.ir.value import Read, ScalarFn
-from exogpu.isa.build import apply_fn, assign, element, in_bounds, nest
+from exogpu.isa.build import apply_fn, assign, element, in_bounds, nest, trails
 
 
 def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
@@ -34,6 +34,10 @@ def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
         problems.append(f"the window is {src.shape} in the accumulator but {dst.shape} in memory")
     if src.shape[0] != 64 or src.shape[1] % 8:
         problems.append(f"the accumulator window must be 64 rows by a multiple of 8 columns, not {src.shape}")
+    if not trails(src, 2):
+        problems.append("the accumulator window must range over the last two dimensions")
+    if not isinstance(dst.dims[-1], Range):
+        problems.append("the destination must range over its last, contiguous dimension")
     fn = call.operand("fn")
     if isinstance(fn, ScalarFn) and len(fn.params) != 1:
         problems.append(f"the per-element function takes one argument, not {len(fn.params)}")

@@ -9,7 +9,7 @@ from exogpu.ir.linear import literal
 from exogpu.ir.stmt import If, InstrCall, Stmt
 from exogpu.ir.types import Gmem, Smem
 from exogpu.ir.value import Read
-from exogpu.isa.build import assign, element, in_bounds, nest, zero_filled
+from exogpu.isa.build import assign, element, in_bounds, nest, trails, zero_filled
 
 MAX_BOX = 256
 ALIGNMENT = 128
@@ -28,7 +28,9 @@ def _tile_rules(call: InstrCall, buffers: Buffers, shared: str, tensor: str) -> 
         problems.append(f"the tile is {smem.shape} in shared memory but {gmem.shape} in global memory")
     if any(extent > MAX_BOX for extent in gmem.shape):
         problems.append(f"a box dimension exceeds {MAX_BOX} elements: {gmem.shape}")
-    if len(gmem.dims) != 2:
+    if not trails(smem, 2):
+        problems.append("the shared-memory tile must range over the last two dimensions")
+    if not trails(gmem, 2) or len(gmem.dims) != 2:
         problems.append("the tensor must have two dimensions, both given as ranges")
     row = gmem.shape[-1] * info.dtype.bytes
     if row % 16:
@@ -37,6 +39,9 @@ def _tile_rules(call: InstrCall, buffers: Buffers, shared: str, tensor: str) -> 
         swizzle = info.memory.swizzle
         problems.append(f"the inner extent is {row} bytes; with swizzle {swizzle} it must be {swizzle}")
     last = info.shape[-2:]
+    period = 8 * info.memory.swizzle if isinstance(info.memory, Smem) and info.memory.swizzle else ALIGNMENT
+    if len(info.shape) > 2 and smem.shape[0] * row % period:
+        problems.append(f"tiles of {smem.shape[0] * row} bytes do not all start at a multiple of {period} bytes")
     if tuple(literal(e) for e in last) != smem.shape:
         problems.append("the shared-memory tile must cover the last two dimensions of its buffer")
     return tuple(problems)

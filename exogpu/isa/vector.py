@@ -32,7 +32,7 @@ def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
             problems.append(f"{name} must range over its last, contiguous dimension")
         info = buffers[window.buffer]
         row = (literal(info.shape[-1]) or 0) * info.dtype.bytes
-        if isinstance(info.memory, Smem) and len(info.shape) > 1 and row % _bytes(call, buffers):
+        if isinstance(info.memory, Smem | Rmem) and len(info.shape) > 1 and row % _bytes(call, buffers):
             problems.append(f"rows of {name} are {row} bytes, not a multiple of {_bytes(call, buffers)}")
     return tuple(problems)
 
@@ -40,11 +40,7 @@ def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
 def _alignments(call: InstrCall, buffers: Buffers) -> tuple[Alignment, ...]:
     width = _bytes(call, buffers)
     windows = ((name, call.window(name)) for name in ("dst", "src"))
-    return tuple(
-        Alignment(n, -1, width // buffers[w.buffer].dtype.bytes)
-        for n, w in windows
-        if not isinstance(buffers[w.buffer].memory, Rmem)
-    )
+    return tuple(Alignment(n, -1, width // buffers[w.buffer].dtype.bytes) for n, w in windows)
 
 
 def _meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:

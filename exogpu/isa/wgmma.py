@@ -10,7 +10,7 @@ from exogpu.ir.linear import literal
 from exogpu.ir.stmt import Assign, If, IndexArg, InstrCall, Stmt
 from exogpu.ir.types import Scalar, Smem, WgmmaD
 from exogpu.ir.value import Arith, Cast, Num, Read
-from exogpu.isa.build import assign, element, nest
+from exogpu.isa.build import assign, element, nest, trails
 
 M = 64
 K_BYTES = 32
@@ -29,11 +29,17 @@ def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
         problems.append(f"shapes must be d ({M}, N), a ({M}, {k}), b (N, {k}); got {d.shape}, {a.shape}, {b.shape}")
     if n % 8 or not 8 <= n <= 256:
         problems.append(f"N must be a multiple of 8 in 8..256, not {n}")
+    if not trails(d, 2):
+        problems.append("d must range over the last two dimensions")
     for name, window in (("a", a), ("b", b)):
+        if not trails(window, 2):
+            problems.append(f"{name} must range over the last two dimensions")
         info = buffers[window.buffer]
         row = (literal(info.shape[-1]) or 0) * info.dtype.bytes
         if not isinstance(info.memory, Smem) or info.memory.swizzle != SWIZZLE or row != SWIZZLE:
             problems.append(f"{name} must lie in rows of {SWIZZLE} bytes with swizzle {SWIZZLE}")
+        if len(info.shape) > 2 and (literal(info.shape[-2]) or 0) % 8:
+            problems.append(f"the tiles of {name} must have a multiple of 8 rows")
     return tuple(problems)
 
 

@@ -67,9 +67,12 @@ class Buffer:
         return tuple(math.prod(extents[d + 1 :]) for d in range(len(extents)))
 
 
-def fresh(name: str, dtype: Scalar, copies: tuple[int, ...], shape: tuple[int, ...], precise: bool) -> Buffer:
-    """A buffer that nothing has been written to."""
-    data = np.full(math.prod(copies + shape), poison(dtype), compute_dtype(dtype, precise))
+def fresh(
+    name: str, dtype: Scalar, copies: tuple[int, ...], shape: tuple[int, ...], precise: bool, fill: int | None
+) -> Buffer:
+    """A buffer that nothing has been written to: it holds poison, or `fill`."""
+    held = poison(dtype) if fill is None else fill
+    data = np.full(math.prod(copies + shape), held, compute_dtype(dtype, precise))
     return Buffer(name, dtype, copies, shape, data)
 
 

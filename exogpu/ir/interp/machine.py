@@ -41,6 +41,7 @@ class Machine:
     scalars: Mapping[str, Array]
     buffers: dict[str, Buffer]
     precise: bool
+    fill: int | None
     _values: Evaluator = field(init=False)
     _forms: dict[int, tuple[Linear, ...]] = field(default_factory=dict)
 
@@ -64,7 +65,7 @@ class Machine:
                     if no is not None:
                         self.run(orelse, no)
                 case Alloc(name, dtype, shape):
-                    self.buffers[name] = fresh(name, dtype, grid.shape, shape, self.precise)
+                    self.buffers[name] = fresh(name, dtype, grid.shape, shape, self.precise, self.fill)
 
     def _loop(self, loop: Loop, grid: Grid) -> None:
         first, end = np.asarray(grid.index(loop.lo)), np.asarray(grid.index(loop.hi))

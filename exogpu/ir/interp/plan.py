@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from exogpu.diagnostics import InternalError
 from exogpu.ir.index import Bin, Cond, Index, Int, Not
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.interp.dependence import Access, Mode, Order, order_of
@@ -154,7 +155,7 @@ class _Planner:
             case Alloc():
                 return (stmt,), []
             case _:
-                raise AssertionError(stmt)
+                raise InternalError(f"a {type(stmt).__name__} is left in the sequential program")
 
     def _loop(self, loop: For, ranges: Ranges) -> tuple[tuple[Node, ...], list[Access]]:
         first, _ = interval_of(linear(loop.lo, self.sizes), ranges)

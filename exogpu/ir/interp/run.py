@@ -16,19 +16,21 @@ from exogpu.ir.numeric import storage_dtype
 from exogpu.ir.proc import Proc, ScalarArg
 
 
-def interpret(proc: Proc, args: Arguments, *, precise: bool = False, together: bool = True) -> dict[str, NDArray[Any]]:
+def interpret(
+    proc: Proc, args: Arguments, *, precise: bool = False, together: bool = True, fill: int | None = None
+) -> dict[str, NDArray[Any]]:
     """The contents of every tensor argument after the sequential program has run; `args` are left alone.
 
     All loops run in order, roles and synchronisation are erased, and instructions execute their meaning. Types are
     exact (`exogpu.ir.numeric`); sums may be taken in another order. With `precise` everything floating-point is
     computed in f64 and returned as such: the f64 reference. With `together` false nothing is executed but one
-    iteration after the other. InterpError if an argument does not fit, a precondition does not hold, or an access
-    is out of bounds.
+    iteration after the other. Fresh buffers hold poison, or `fill` where it is given. InterpError if an argument
+    does not fit, a precondition does not hold, or an access is out of bounds.
     """
     prepared = prepare(proc, args, precise)
     types = {name: info.dtype for name, info in buffers_of(proc).items()}
     types |= {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)}
-    machine = Machine(prepared.sizes, types, prepared.scalars, dict(prepared.buffers), precise)
+    machine = Machine(prepared.sizes, types, prepared.scalars, dict(prepared.buffers), precise, fill)
     program = plan(proc, prepared.sizes, precise=precise, together=together)
     with np.errstate(all="ignore"):
         machine.run(program, Grid((), prepared.sizes))

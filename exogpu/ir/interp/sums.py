@@ -9,6 +9,10 @@ import numpy as np
 
 from exogpu.ir.numeric import Array
 
+SMALL = 1 << 18
+"""Multiplications of a matrix product that is best done by one thread: OpenBLAS splits larger ones, and hundreds of
+them wait long for each other on a busy machine."""
+
 
 def collect(value: Array, shape: tuple[int, ...], axes: Sequence[int]) -> Array:
     """`value`, stretched to `shape` along `axes`, summed over them; they keep length 1."""
@@ -23,6 +27,9 @@ def collect_product(a: Array, b: Array, axes: Sequence[int]) -> Array:
     batch = [x for x in others if (a.shape[x] > 1) == (b.shape[x] > 1)]
     rows = [x for x in others if a.shape[x] > 1 and x not in batch]
     columns = [x for x in others if b.shape[x] > 1 and x not in batch]
+    depth, width = math.prod(a.shape[x] for x in axes), math.prod(b.shape[x] for x in columns)
+    while rows and math.prod(a.shape[x] for x in rows) * depth * width > SMALL:
+        batch.append(rows.pop(0))
     left = _matrix(a, batch, rows, axes)
     right = _matrix(b, batch, axes, columns)
     order = [*batch, *rows, *columns, *axes]

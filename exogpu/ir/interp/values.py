@@ -56,8 +56,10 @@ class Evaluator:
     def _select(self, v: Select, grid: Grid, kind: Scalar) -> Array:
         truth = grid.cond(v.cond)
         yes, no = grid.where(truth), grid.where(negated(truth))
-        if yes is None or no is None:
-            return self.widened(v.orelse if yes is None else v.then, no or yes or grid, kind)
+        if yes is None:
+            return self.widened(v.orelse, grid, kind)
+        if no is None:
+            return self.widened(v.then, grid, kind)
         return np.where(truth, self.widened(v.then, yes, kind), self.widened(v.orelse, no, kind))
 
 

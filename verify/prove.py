@@ -31,7 +31,8 @@ def verify(proc: Proc) -> Report:
         reason = "the require(...) preconditions contradict each other, so nothing is shown"
         return _report(proc, Status.VACUOUS, (), started, reason)
     obligations = tuple(_obligations(proc, program))
-    return _report(proc, _overall(obligations), obligations, started, "")
+    reason = "" if obligations else "the kernel has nothing to prove"
+    return _report(proc, _overall(obligations), obligations, started, reason)
 
 
 def prove(proc: Proc) -> tuple[ProvenKernel | None, Report]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 
 from exogpu.lang import load
 from exogpu.verify.concrete import Env
@@ -60,6 +60,8 @@ def test_prover_and_oracle_agree_on_rings(tmp_path: Path, recipe: Recipe) -> Non
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(barrier_programs)
 def test_prover_and_oracle_agree_on_barriers(tmp_path: Path, program: BarrierProgram) -> None:
+    touched = any(a.kind != "fence" for part in (program.before, program.inside, program.after) for a in part)
+    assume(touched)
     assert agree(tmp_path / "barriers.py", program.source(), range(1, 2)) in (Status.PROVED, Status.REFUTED)
 
 

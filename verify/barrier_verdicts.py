@@ -18,14 +18,14 @@ from exogpu.verify.barriers import (
 from exogpu.verify.concrete import Env, Occurrence, TooLarge, Unrolling
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.machine import Delay, Early, Stuck
-from exogpu.verify.ordering import Goal, Proved, Undecided, Violated, decide
+from exogpu.verify.ordering import Goal, Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases, arrives, awaits, copies
 from exogpu.verify.program import Barrier, Event, Program
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.text import HELP
-from exogpu.verify.witness import failure, race, run_to_failure
+from exogpu.verify.witness import failure, race, run_to_failure, shown_sizes
 
 
 def barrier_obligations(program: Program) -> Iterator[Obligation]:
@@ -137,7 +137,8 @@ def _run(program: Program, base: Obligation, sizes: Env, message: str) -> Obliga
         return replace(base, status=Status.UNKNOWN, reason=f"{message}; too large to replay: {error}")
     machine, ending = run_to_failure(unrolling)
     if not isinstance(ending, Stuck | Early):
-        return replace(base, status=Status.UNKNOWN, reason=f"{message}, yet the run at {dict(sizes)} ends")
+        at = ", ".join(f"{name} = {value}" for name, value in shown_sizes(sizes))
+        return replace(base, status=Status.UNKNOWN, reason=f"{message}, yet a run with {at} ends")
     return replace(
         base,
         status=Status.REFUTED,
@@ -205,6 +206,8 @@ def _any_of(
                     queries.append(query)
                 case Violated():
                     failed = _overtaken(base, outcome, message)
+                case Impossible():
+                    pass  # no two instances share the phase
                 case Undecided(reason):
                     failed = replace(base, status=Status.UNKNOWN, reason=reason)
             if failed is not None:

@@ -24,6 +24,7 @@ from exogpu.verify.phases import Phases
 from exogpu.verify.program import (
     TASK,
     ArriveAction,
+    AwaitAction,
     Event,
     Exec,
     InGroup,
@@ -312,7 +313,7 @@ def axioms(chain: LiftedChain, x: Event, y: Event) -> tuple[str, ...]:
             used.add("L7")
         case _:
             pass
-    if y.pipeline is not None and chain.links:
+    if y.pipeline is not None and any(isinstance(link.event.action, AwaitAction) for link in chain.links):
         used.add("F6")
     if any(isinstance(link.event.action, ProxyFence) for link in chain.links[1:]):
         used.add("L1")

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from exogpu.diagnostics import Label
+from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
 from exogpu.verify.bounds import claims
-from exogpu.verify.concrete import Occurrence, Unrolling
-from exogpu.verify.graph import FenceKind, Search
-from exogpu.verify.ordering import Proved, Undecided, Violated, decide
+from exogpu.verify.concrete import Occurrence, Unrolling, occurrences
+from exogpu.verify.graph import FenceKind, Needs, Search
+from exogpu.verify.ordering import Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.overflow import overflow_claims
 from exogpu.verify.program import ExitAction, Program
 from exogpu.verify.races import Conflict, common_range, concrete_box, conflicts, cross_task, hazard
@@ -23,12 +24,13 @@ from exogpu.verify.witness import race, single
 def race_obligations(program: Program) -> Iterator[Obligation]:
     """Ordering obligations of every pair of conflicting statements."""
     for conflict in conflicts(program):
-        yield _race(program, conflict)
+        outcome = decide(program, conflict.goal)
+        if not isinstance(outcome, Impossible):
+            yield _race(outcome, conflict)
 
 
-def _race(program: Program, conflict: Conflict) -> Obligation:
+def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligation:
     first, second = conflict.first, conflict.second
-    outcome = decide(program, conflict.goal)
     rule = conflict.rule
     if isinstance(outcome, Violated):
         rule = _broken_rule(outcome, conflict)
@@ -53,7 +55,9 @@ def _with(base: Obligation, outcome: Proved | Violated | Undecided, conflict: Co
             return replace(base, status=Status.UNKNOWN, reason=reason)
         case Violated(unrolling, x, y):
             fence = conflict.goal.needs.fence
-            passed_by = fence.value if fence is not None and not base.rule.startswith("race.") else None
+            passed_by = (
+                fence.value if fence is not None and base.rule.startswith(("proxy.", "fence.", "wgmma.")) else None
+            )
             return replace(
                 base,
                 status=Status.REFUTED,
@@ -77,21 +81,30 @@ def _common(u: Unrolling, x: Occurrence, y: Occurrence, conflict: Conflict) -> t
 
 
 def _broken_rule(outcome: Violated, conflict: Conflict) -> str:
-    """A pair that needs a fence but is not even ordered without one is a race; one with a fence of the wrong state
-    space is named so."""
+    """The most telling rule: what the pair lacks, if a little more would have ordered it.
+
+    A fence of the wrong state space, a missing fence on an ordered pair, an order that holds for the first thread of
+    the warp or warpgroup only, or none at all.
+    """
     needs = conflict.goal.needs
-    if needs.fence is None:
+    plain = replace(needs, fence=None)
+    if needs.fence is not None and _ordered(outcome, plain):
+        shared = needs.fence is FenceKind.GLOBAL and _ordered(outcome, replace(needs, fence=FenceKind.SHARED))
+        return "fence.state_space" if shared else conflict.rule
+    if conflict.rule == "race.async_inflight" or conflict.rule.startswith("wgmma."):
         return conflict.rule
+    u, x = outcome.unrolling, outcome.x
+    leaders = {x.first // size * size for size in (WARP, WARPGROUP)}
+    leaders &= {t for o in occurrences(u.program, x.event, u.sizes, {}) for t in o.threads}
+    if any(_ordered(outcome, plain, thread) for thread in leaders - {x.first}):
+        return "mbar.lane_release"
+    return hazard(conflict.first.access, conflict.second.access)
 
-    def ordered(fence: FenceKind | None) -> bool:
-        search = Search(outcome.unrolling, outcome.x, replace(needs, fence=fence), everybody=True)
-        return search.path_to(outcome.y) is not None
 
-    if not ordered(None):
-        return hazard(conflict.first.access, conflict.second.access)
-    if needs.fence is FenceKind.GLOBAL and ordered(FenceKind.SHARED):
-        return "fence.state_space"
-    return conflict.rule
+def _ordered(outcome: Violated, needs: Needs, thread: int | None = None) -> bool:
+    """Some path orders the pair, or would if `thread` had made the first access."""
+    x = outcome.x if thread is None else replace(outcome.x, first=thread)
+    return Search(outcome.unrolling, x, needs, everybody=True).path_to(outcome.y) is not None
 
 
 def task_obligations(program: Program) -> Iterator[Obligation]:

@@ -76,7 +76,8 @@ class Model:
         ctx = self.ctx
         env: dict[str, Poly] = dict(self.sizes)
         for loop in event.loops:
-            env[loop.var] = ctx.fresh(f"{tag}.{loop.var}")
+            single = loop.var == TASK and not self.program.persistent
+            env[loop.var] = ZERO if single else ctx.fresh(f"{tag}.{loop.var}")
         if TASK in env:
             for task in self.program.tasks:
                 env[task.name] = ctx.fresh(f"{tag}.{task.name}")

@@ -69,7 +69,12 @@ class Undecided:
     reason: str
 
 
-Outcome = Proved | Violated | Undecided
+@dataclass(frozen=True, slots=True)
+class Impossible:
+    """The condition is false by the statements' places alone: there is no such pair."""
+
+
+Outcome = Proved | Violated | Undecided | Impossible
 
 
 def decide(program: Program, goal: Goal) -> Outcome:
@@ -89,10 +94,12 @@ class _ChainSearch:
         self.chains: dict[str, LiftedChain] = {}
         x, y = self.session.instances["x"], self.session.instances["y"]
         self.formulas = ChainFormula(self.session.model, self.session.phases, x, y, goal.needs)
-        condition = goal.condition(self.session.model, self.session.phases, x, y)
-        self.session.add([condition, self.session.ctx.api.negate(self.formulas.direct())])
+        self.condition = goal.condition(self.session.model, self.session.phases, x, y)
+        self.session.add([self.condition, self.session.ctx.api.negate(self.formulas.direct())])
 
     def run(self) -> Outcome:
+        if self.session.ctx.api.is_false(self.condition):
+            return Impossible()
         for _ in range(ROUNDS):
             match self.session.check():
                 case Unsat(core):

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 
 from exogpu.diagnostics import BadInput
+from exogpu.ir.layout import plan_layout
 from exogpu.ir.proc import Proc
 from exogpu.ir.wellformed import check
 from exogpu.smt.solver import Unsat, version
@@ -21,11 +22,13 @@ from exogpu.verify.session import Session
 
 
 def verify(proc: Proc) -> Report:
-    """Decides every obligation of a kernel, for all sizes. Raises BadInput if the kernel is not well formed."""
+    """Decides every obligation of a kernel, for all sizes. Raises BadInput if the kernel is not well formed or its
+    shared memory does not fit a CTA."""
     started = time.perf_counter()
     problems = check(proc)
     if problems:
         raise BadInput(problems)
+    plan_layout(proc)
     program = lower(proc)
     if isinstance(Session(program, "assumptions", {}).check(), Unsat):
         reason = "the require(...) preconditions contradict each other, so nothing is shown"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from exogpu.smt.context import Context
 from exogpu.smt.poly import Poly
 from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.script import Script
 from exogpu.smt.solver import Sat, Solver, Unknown, Unsat
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, locate
 from exogpu.verify.index import to_poly
@@ -32,18 +34,36 @@ class Session:
         self.model = Model(self.ctx, program)
         self.phases = Phases(self.model)
         self.instances = {tag: self.model.fresh(event, tag, lanes=tag == "y") for tag, event in events.items()}
-        self.solver = Solver(self.ctx.api)
+        self._asserted: list[Formula] = []
+        self._told = 0
         self.add([self.model.assumptions, *(i.domain for i in self.instances.values())])
 
     # -- assertions ----------------------------------------------------------------------------------------------
 
     def add(self, formulas: Sequence[Formula]) -> None:
         """Asserts formulas, and the definitions and product lemmas that they brought."""
-        self.solver.add([*formulas, *self.ctx.new_facts()])
+        self._asserted += [*formulas, *self.ctx.new_facts()]
+
+    @property
+    def solver(self) -> Solver:
+        """The solver, told everything; it is made only if somebody asks, since many questions fold to an answer."""
+        solver = self._lazy_solver
+        solver.add(self._asserted[self._told :])
+        self._told = len(self._asserted)
+        return solver
+
+    @cached_property
+    def _lazy_solver(self) -> Solver:
+        return Solver(self.ctx.api)
+
+    @property
+    def folded(self) -> bool:
+        """Some asserted formula is plainly false."""
+        return any(self.ctx.api.is_false(f) for f in self._asserted)
 
     def assume(self, name: str, formula: Formula) -> None:
         """Asserts a formula that an unsat core may name."""
-        self.add([])
+        self.add([])  # the formula may have brought definitions
         self.solver.assume(name, formula)
 
     def refine(self, values: Values) -> bool:
@@ -58,6 +78,8 @@ class Session:
     def check(self) -> Answer:
         """Decides; a model has the smallest trip counts of a coarse scale."""
         self.add([])
+        if self.folded:
+            return Unsat(frozenset())
         answer = self.solver.check()
         if not isinstance(answer, Sat):
             return answer
@@ -142,6 +164,8 @@ class Session:
 
     def record(self, answer: str) -> Query:
         """The query as it stands, for the certificate."""
+        if self.folded:
+            return Query(self.name, answer, 0, Script(self.ctx.api, tuple(self._asserted)))
         return Query(self.name, answer, self.solver.rlimit, self.solver.script())
 
 

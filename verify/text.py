@@ -4,16 +4,19 @@ from __future__ import annotations
 
 HELP = {
     "race.raw": "order the write before the read: a Fence that both pass, or Arrive after it and Await before the read",
-    "race.war": "release the buffer only after the read is complete, and wait for that release before overwriting it",
+    "race.war": "order the read before the overwrite: a Fence that both pass, or Arrive after the read is done "
+    "and Await before the overwrite",
     "race.waw": "order the two writes: wait for the first to complete before the second starts",
     "race.async_inflight": "wait for the operation before the CTA ends",
     "proxy.generic_to_async": "execute fence_proxy_async() after the access and before the barrier that hands it on",
     "fence.state_space": "execute fence_proxy_async_all(): fence_proxy_async() covers shared memory only",
     "wgmma.reg_fence": "execute wgmma_fence() between the register access and the first wgmma",
     "wgmma.reg_inflight": "wait for the wgmma group (wgmma_wait) before touching the accumulator",
-    "uninit": "write every element of a fresh buffer before it is read; the first wgmma of a tile has accumulate=False",
+    "mbar.lane_release": "an Arrive publishes what its own thread has done: Fence() before it, or let every warp arrive",
+    "uninit": "write every element of a fresh buffer before it is read; the first wgmma of a tile does not accumulate",
     "mbar.count": "initialise the barrier with the number of arriving threads",
-    "mbar.tx_bytes": "expect exactly the bytes of the copies that complete on the phase",
+    "mbar.tx_bytes": "expect exactly the bytes of the phase's copies; a copy counts for its thread's next Arrive, "
+    "so the copies come before the Arrive that expects them",
     "mbar.unobserved_phase": "wait for the phase that last used this mbarrier before arriving on it again",
     "mbar.parity_alias": "let every waiter pass its phase before the barrier can advance by another ring",
     "deadlock.cycle": "make every awaited phase complete by arrives that come earlier in the sequential order",
@@ -30,6 +33,8 @@ def race_message(rule: str, buffer: str, first: str, second: str) -> str:
             return f"race on `{buffer}`: {second} can overwrite it while {first} still reads it"
         case "race.waw":
             return f"race on `{buffer}`: {second} can write it before the write of {first} is done"
+        case "mbar.lane_release":
+            return f"the release of `{buffer}` covers only its own thread: {second} can come while {first} is not done"
         case "race.async_inflight":
             return f"the CTA can end while {first} still accesses `{buffer}`"
         case "proxy.generic_to_async":

@@ -172,7 +172,7 @@ def failure(u: Unrolling, machine: Machine, ending: Stuck | Early) -> Counterexa
 def single(program: Program, sizes: Env, items: tuple[Occurrence, ...], facts: Mapping[str, str]) -> Counterexample:
     """A statement instance that violates its own obligation, by direct evaluation."""
     shown = [(f"instance {n + 1}" if len(items) > 1 else "instance", _values(program, o)) for n, o in enumerate(items)]
-    steps = tuple(Step(actor(program, o), o.event.span, iteration(o), o.event.label) for o in items)
+    steps = tuple(Step(actor(program, o), o.event.span, _coordinates(program, o), o.event.label) for o in items)
     return Counterexample(
         shown_sizes(sizes),
         (*shown, *facts.items()),
@@ -180,6 +180,12 @@ def single(program: Program, sizes: Env, items: tuple[Occurrence, ...], facts: M
         "evaluated at these values without the solver",
         minimal=True,
     )
+
+
+def _coordinates(program: Program, o: Occurrence) -> tuple[tuple[str, int], ...]:
+    """The task by its coordinates, and the sequential loops."""
+    task = tuple((t.name, o.env[t.name]) for t in program.tasks if t.name in o.env)
+    return (*task, *((n, v) for n, v in iteration(o) if n != "task"))
 
 
 def _values(program: Program, o: Occurrence) -> str:

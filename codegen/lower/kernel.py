@@ -24,7 +24,6 @@ from exogpu.codegen.cuda.tree import (
     Source,
     Unary,
 )
-from exogpu.codegen.layout import SharedLayout, plan_layout
 from exogpu.codegen.lower.place import pitch_name
 from exogpu.codegen.lower.role import set_registers
 from exogpu.codegen.lower.state import C_TYPES, Gathered, MapSpec, State, barrier_name
@@ -34,6 +33,7 @@ from exogpu.codegen.specialise import Block, project, size_facts, specialise
 from exogpu.ir.collective import WARP
 from exogpu.ir.index import Int
 from exogpu.ir.instr import BufferInfo, Mode
+from exogpu.ir.layout import SharedLayout, plan_layout
 from exogpu.ir.proc import Proc, RoleDecl, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, InstrCall
 from exogpu.ir.types import Gmem, Scalar
@@ -212,9 +212,10 @@ def _parameters(
         name = Name(arg.name, user=True)
         match arg:
             case TensorArg(dtype=dtype):
-                const = "" if arg.name in written else "const "
+                # a restricted pointer licenses non-coherent loads, also of what TMA writes through a tensor map
+                kind = f"{C_TYPES[dtype]}*" if arg.name in written else f"const {C_TYPES[dtype]}* __restrict__"
                 if name in used:
-                    yield PointerParam(arg.name), Parameter(f"{const}{C_TYPES[dtype]}* __restrict__", name)
+                    yield PointerParam(arg.name), Parameter(kind, name)
                 if (pitch := Name(pitch_name(arg.name))) in used:
                     yield PitchParam(arg.name), Parameter("int64", pitch)
             case SizeArg():

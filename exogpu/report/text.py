@@ -42,9 +42,27 @@ def render_text(run: Run, options: TextOptions) -> str:
     """The whole text report."""
     parts = ["\n".join(render_diagnostic(run, d, "error", options.palette, options.lines)) for d in run.problems]
     for report in run.reports:
-        parts += ["\n".join(_finding(run, o, options)) for o in with_status(report, *SEVERITY)]
+        parts += ["\n".join(_findings(run, group, options)) for group in _by_cause(report)]
         parts.append("\n".join(_summary(run, report, options)))
     return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def _by_cause(report: Report) -> list[list[Obligation]]:
+    """What is not proved, with obligations that most likely fail for one reason together."""
+    groups: dict[tuple[Status, str], list[Obligation]] = {}
+    for o in with_status(report, *SEVERITY):
+        cause = o.rule if o.status is Status.REFUTED else o.reason
+        groups.setdefault((o.status, cause), []).append(o)
+    return list(groups.values())
+
+
+def _findings(run: Run, group: list[Obligation], options: TextOptions) -> Iterator[str]:
+    """The first of a group in full, the others in a line each."""
+    yield from _finding(run, group[0], options)
+    if len(group) > 1:
+        yield ""
+    for o in group[1:]:
+        yield f"  also {SEVERITY[o.status]}[{o.rule}] at {run.place(o.span)}: {o.message or o.title}"
 
 
 def _finding(run: Run, obligation: Obligation, options: TextOptions) -> Iterator[str]:

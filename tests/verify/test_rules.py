@@ -218,7 +218,7 @@ FORMATS = [
     ("deadlock.cycle", ring(lag="0"), ring(lag="1")),
     ("race.raw", ring(wait="fence_proxy_async()"), ring()),
     ("proxy.generic_to_async", ring(proxy="Fence()"), ring()),
-    ("race.war", ring(fence="fence_proxy_async()"), ring()),
+    ("mbar.lane_release", ring(fence="fence_proxy_async()"), ring()),
     ("mbar.count", ring().replace("empty = mbarrier(ring=2, count=1)", "empty = mbarrier(ring=2, count=2)"), ring()),
     ("wgmma.reg_fence", mma(fence="Fence()"), mma()),
     ("wgmma.reg_inflight", mma(commit="Fence()"), mma()),
@@ -261,7 +261,7 @@ def test_a_lane_releases_only_what_it_has_read_itself(tmp_path: Path) -> None:
     """The elected arrive of a warp does not publish the reads of the other lanes (rule E8)."""
     report = verdict(tmp_path / "lanes.py", ring(fence="fence_proxy_async()"))
     war = next(o for o in report.obligations if o.status is Status.REFUTED)
-    assert war.rule == "race.war"
+    assert war.rule == "mbar.lane_release"
     assert war.counterexample is not None
     facts = dict(war.counterexample.facts)
     assert "lane 0" not in facts["first"]

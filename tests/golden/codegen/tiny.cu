@@ -1,5 +1,5 @@
 extern "C" __global__ void __launch_bounds__(96, 1) tiny(
-    int M, int N, const float* __restrict__ A, int64 A_pitch, bf16* __restrict__ B, int64 B_pitch
+    int M, int N, const float* __restrict__ A, int64 A_pitch, bf16* B, int64 B_pitch
 ) {
     const int thread = threadIdx.x;
     const int lane = thread & 31;

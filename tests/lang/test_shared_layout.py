@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from exogpu.codegen.layout import CAPACITY, SharedLayout, plan_layout
 from exogpu.diagnostics import BadInput
 from exogpu.ir.index import Int
+from exogpu.ir.layout import CAPACITY, SharedLayout, plan_layout
 from exogpu.ir.proc import BarrierDecl, Block, Proc
 from exogpu.ir.stmt import Alloc, For, Stmt, Threads
 from exogpu.ir.types import Rmem, Scalar, Smem

@@ -13,7 +13,7 @@ from exogpu.verify.concrete import Occurrence, Unrolling, occurrences
 from exogpu.verify.graph import FenceKind, Needs, Search
 from exogpu.verify.ordering import Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.overflow import overflow_claims
-from exogpu.verify.program import ExitAction, Program
+from exogpu.verify.program import ArriveAction, ExitAction, Program
 from exogpu.verify.races import Conflict, common_range, concrete_box, conflicts, cross_task, hazard
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Found, hold
@@ -96,15 +96,20 @@ def _broken_rule(outcome: Violated, conflict: Conflict) -> str:
     u, x = outcome.unrolling, outcome.x
     leaders = {x.first // size * size for size in (WARP, WARPGROUP)}
     leaders &= {t for o in occurrences(u.program, x.event, u.sizes, {}) for t in o.threads}
-    if any(_ordered(outcome, plain, thread) for thread in leaders - {x.first}):
+    if any(_released(outcome, plain, thread) for thread in leaders - {x.first}):
         return "mbar.lane_release"
     return hazard(conflict.first.access, conflict.second.access)
 
 
-def _ordered(outcome: Violated, needs: Needs, thread: int | None = None) -> bool:
-    """Some path orders the pair, or would if `thread` had made the first access."""
-    x = outcome.x if thread is None else replace(outcome.x, first=thread)
-    return Search(outcome.unrolling, x, needs, everybody=True).path_to(outcome.y) is not None
+def _ordered(outcome: Violated, needs: Needs) -> bool:
+    return Search(outcome.unrolling, outcome.x, needs, everybody=True).path_to(outcome.y) is not None
+
+
+def _released(outcome: Violated, needs: Needs, thread: int) -> bool:
+    """An arrive would have ordered the pair if `thread` had made the first access."""
+    x = replace(outcome.x, first=thread)
+    path = Search(outcome.unrolling, x, needs, everybody=True).path_to(outcome.y) or []
+    return any(isinstance(node.item.event.action, ArriveAction) for node in path)
 
 
 def task_obligations(program: Program) -> Iterator[Obligation]:

@@ -12,7 +12,7 @@ HELP = {
     "fence.state_space": "execute fence_proxy_async_all(): fence_proxy_async() covers shared memory only",
     "wgmma.reg_fence": "execute wgmma_fence() between the register access and the first wgmma",
     "wgmma.reg_inflight": "wait for the wgmma group (wgmma_wait) before touching the accumulator",
-    "mbar.lane_release": "an Arrive publishes what its own thread has done: Fence() before it, or let every warp arrive",
+    "mbar.lane_release": "an Arrive publishes only what its own thread did: Fence() first, or let every warp arrive",
     "uninit": "write every element of a fresh buffer before it is read; the first wgmma of a tile does not accumulate",
     "mbar.count": "initialise the barrier with the number of arriving threads",
     "mbar.tx_bytes": "expect exactly the bytes of the phase's copies; a copy counts for its thread's next Arrive, "

@@ -49,6 +49,14 @@ def test_bf16_gemm_has_the_intended_form() -> None:
     assert main_loop.count("_slot += 1") == 2, "one counter for the stages, one for the releases"
 
 
+def test_only_tensors_that_nothing_writes_are_restricted() -> None:
+    """A restricted pointer licenses non-coherent loads, also of rows that TMA stores to."""
+    text = cuda_text(kernels(CASES / "pipelines.py")["reread"])
+    assert "const float* __restrict__ X" in text
+    assert "float* Y" in text
+    assert "__restrict__ Y" not in text
+
+
 def test_output_is_the_same_every_time() -> None:
     path = CASES / "pipelines.py"
     first, second = ({n: cuda_text(p) for n, p in kernels(path).items()} for _ in range(2))

@@ -74,3 +74,14 @@ def test_f16_gemm_with_gelu(kernel: Callable[[str], Kernel], m: int, n: int, k: 
     column = torch.arange(n, device="cuda") % 200 < 160
     wanted = torch.where(column, torch.nn.functional.gelu(product, approximate="tanh"), product)
     torch.testing.assert_close(c.double(), wanted, rtol=1e-3, atol=k * 1e-5)
+
+
+@pytest.mark.parametrize("rows", [1, 133, 5000])
+def test_ordinary_loads_see_a_bulk_store(kernel: Callable[[str], Kernel], rows: int) -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(rows)
+    x, old = (torch.randn(rows, 64, device="cuda") for _ in range(2))
+    y, z, w = old.clone(), torch.full_like(x, float("nan")), torch.full_like(x, float("nan"))
+    kernel("reread")(x, y, z, w)
+    for got, wanted in ((w, old), (y, x), (z, x)):
+        assert bool((got == wanted).all())

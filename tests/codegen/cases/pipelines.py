@@ -72,3 +72,23 @@ def groups(N: size, X: f32[N] @ GMEM, Y: f32[N] @ GMEM):
                         Y[96 * b + 32 * w + 8 * h + t] = s[32 * w + 8 * h + 7 - t]
         for p in threads(1, unit=64):
             Fence()
+
+
+@proc
+def reread(M: size, X: f32[M, 64] @ GMEM, Y: f32[M, 64] @ GMEM, Z: f32[M, 64] @ GMEM, W: f32[M, 64] @ GMEM):
+    """W = Y, then Y = X by TMA, then Z = Y: ordinary loads before and after a bulk store to the same rows."""
+    block(64)
+    for m in tasks(0, M):
+        s: f32[1, 64] @ SMEM
+        for t in threads(64):
+            s[0, t] = X[m, t]
+            W[m, t] = Y[m, t]
+        fence_proxy_async_all()
+        Fence()
+        for t in threads(1):
+            tma_store(Y[m : m + 1, 0:64], s[:, :])
+            bulk_commit()
+            bulk_wait(0)
+        Fence()
+        for t in threads(64):
+            Z[m, t] = Y[m, t]

@@ -31,9 +31,9 @@ from exogpu.verify.witness import failure, race, run_to_failure, shown_sizes
 def barrier_obligations(program: Program) -> Iterator[Obligation]:
     """Every obligation of every barrier."""
     for barrier in program.barriers.values():
-        if not (*arrives(program, barrier.name), *awaits(program, barrier.name), *copies(program, barrier.name)):
-            continue  # declared and never used
         try:
+            if not (*arrives(program, barrier.name), *awaits(program, barrier.name), *copies(program, barrier.name)):
+                continue  # declared and never used
             yield _count(program, barrier)
             yield from _bytes(program, barrier)
             for wait in awaits(program, barrier.name):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.pysmt_api import Formula
-from exogpu.verify.concrete import Env, Occurrence, Unrolling, occurrences
+from exogpu.verify.concrete import Env, Occurrence, Unrolling, all_tasks, occurrences
 from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordering import Goal
@@ -214,12 +214,13 @@ class Tally:
     def __init__(self, program: Program, sizes: Env) -> None:
         self.program = program
         self.sizes = sizes
+        self.tasks = all_tasks(program, sizes, {})
 
     def before(self, statement: Event, at: Occurrence) -> int:
         """Executions of `statement` by its lowest thread before the place of `at`, thread loops aside."""
         thread = min(executors(statement))
         place = _sequential_place(at)
-        found = occurrences(self.program, statement, self.sizes, {})
+        found = occurrences(self.program, statement, self.sizes, self.tasks)
         return sum(1 for o in found if thread in o.threads and _sequential_place(o) < place)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
@@ -16,6 +17,7 @@ from exogpu.ir.instr import Commit, Group
 from exogpu.verify.instance import LANE, WARP_OF_UNIT
 from exogpu.verify.program import (
     TASK,
+    TASKS,
     ArriveAction,
     AwaitAction,
     Event,
@@ -78,7 +80,7 @@ def _bounds(loop: Loop, env: Env) -> range:
 
 def occurrences(program: Program, event: Event, sizes: Env, tasks: Mapping[int, Env]) -> Iterator[Occurrence]:
     """Every instance of an event, the threads of one instance together. `tasks` gives the coordinates of each task
-    of the CTA by ordinal."""
+    of the CTA by ordinal (`all_tasks`)."""
 
     loops = event.loops
 
@@ -91,7 +93,7 @@ def occurrences(program: Program, event: Event, sizes: Env, tasks: Mapping[int, 
         for value in _bounds(loop, env):
             env[loop.var] = value
             if loop.var == TASK:
-                env.update(tasks.get(value, {t.name: evaluate(t.lo, env) for t in program.tasks}))
+                env.update(tasks[value])
             yield from nest(depth + 1, env)
         env.pop(loop.var, None)
 
@@ -125,10 +127,29 @@ def locate(event: Event, env: Env) -> Occurrence:
     return Occurrence(event, env, order_key(event, env), first, width)
 
 
+def all_tasks(program: Program, sizes: Env, known: Mapping[int, Env]) -> dict[int, Env]:
+    """Coordinates of every task of the CTA: the known ones, and for the others tasks of the grid not used yet."""
+    used = {tuple(c[t.name] for t in program.tasks) for c in known.values()}
+    grid = product(*(range(evaluate(t.lo, sizes), evaluate(t.hi, sizes)) for t in program.tasks))
+    free = (point for point in grid if point not in used)
+    out = dict(known)
+    for ordinal in range(sizes[TASKS]):
+        if ordinal not in out:
+            point = next(free, None)
+            if point is None:
+                raise TooLarge("the CTA walks more tasks than the grid has")
+            out[ordinal] = {t.name: v for t, v in zip(program.tasks, point, strict=True)}
+    return out
+
+
 class Unrolling:
-    """Synchronisation and asynchronous events of a CTA at concrete sizes."""
+    """Synchronisation and asynchronous events of a CTA at concrete sizes.
+
+    `tasks` gives coordinates of some of its tasks by ordinal.
+    """
 
     def __init__(self, program: Program, sizes: Env, tasks: Mapping[int, Env]) -> None:
+        tasks = all_tasks(program, sizes, tasks)
         self.program = program
         self.sizes = sizes
         self.items: list[Occurrence] = []
@@ -144,7 +165,7 @@ class Unrolling:
         self._threads = [(o.first, o.first + o.width) for o in self.items]
         self._numbers: dict[tuple[int, int], int] = {}
         self._keys: dict[int, list[Key]] = {}
-        self._tasks = tasks
+        self.tasks = tasks
 
     def trace(self, thread: int) -> list[int]:
         """Indices into `items` of what a thread performs, in program order; numbers them on the first call."""
@@ -204,7 +225,7 @@ class Unrolling:
     def executions(self, event_id: int, until: Occurrence) -> int:
         """How often an event was executed before an occurrence."""
         if event_id not in self._keys:
-            found = occurrences(self.program, self.program.events[event_id], self.sizes, self._tasks)
+            found = occurrences(self.program, self.program.events[event_id], self.sizes, self.tasks)
             self._keys[event_id] = sorted(o.key for o in found)
         return bisect_right(self._keys[event_id], until.key)
 

@@ -95,7 +95,7 @@ def _broken_rule(outcome: Violated, conflict: Conflict) -> str:
         return conflict.rule
     u, x = outcome.unrolling, outcome.x
     leaders = {x.first // size * size for size in (WARP, WARPGROUP)}
-    leaders &= {t for o in occurrences(u.program, x.event, u.sizes, {}) for t in o.threads}
+    leaders &= {t for o in occurrences(u.program, x.event, u.sizes, u.tasks) for t in o.threads}
     if any(_released(outcome, plain, thread) for thread in leaders - {x.first}):
         return "mbar.lane_release"
     return hazard(conflict.first.access, conflict.second.access)

@@ -7,7 +7,7 @@ the prover honest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, occurrences
@@ -33,7 +33,7 @@ def faults(program: Program, sizes: Env, coordinates: tuple[Env, ...] = ()) -> I
     if isinstance(ending, Stuck | Early):
         yield Fault("barrier", str(ending))
         return
-    tasks = dict(enumerate(coordinates))
+    tasks = unrolling.tasks
     for conflict in conflicts(program):
         found = next(_unordered(unrolling, conflict, sizes, tasks), None)
         if found is not None:
@@ -41,7 +41,7 @@ def faults(program: Program, sizes: Env, coordinates: tuple[Env, ...] = ()) -> I
 
 
 def _unordered(
-    u: Unrolling, conflict: Conflict, sizes: Env, tasks: dict[int, Env]
+    u: Unrolling, conflict: Conflict, sizes: Env, tasks: Mapping[int, Env]
 ) -> Iterator[tuple[Occurrence, Occurrence]]:
     later = list(_instances(u.program, conflict.second.event, sizes, tasks, lanes=True))
     for x in _instances(u.program, conflict.first.event, sizes, tasks, lanes=False):
@@ -52,7 +52,7 @@ def _unordered(
 
 
 def _instances(
-    program: Program, event: Event, sizes: Env, tasks: dict[int, Env], *, lanes: bool
+    program: Program, event: Event, sizes: Env, tasks: Mapping[int, Env], *, lanes: bool
 ) -> Iterator[Occurrence]:
     """Instances of single threads, warps (as single lanes, with `lanes`) or barriers."""
     for o in occurrences(program, event, sizes, tasks):

@@ -203,7 +203,7 @@ class _Lowering:
             completion=completion,
             aligned=instr.aligned,
             pipeline=_pipeline(call),
-            computed=(*(Computed(i) for a in accesses for i, _ in a.dims), *_conditions(call)),
+            computed=(*(Computed(i) for a in accesses for i in _ends(a)), *_conditions(call)),
             alignments=self.alignments(call),
         )
 
@@ -294,6 +294,14 @@ def _effect(call: InstrCall) -> Action | None:
             return WaitAction(group, const(arg.value), reads_only)
         case effect:
             return effect
+
+
+def _ends(access: Access) -> Iterator[Index]:
+    """First and last index per dimension: the elements between are computed by adding offsets."""
+    for lo, extent in access.dims:
+        yield lo
+        if extent > 1:
+            yield Bin("+", lo, Int(extent - 1))
 
 
 def _conditions(call: InstrCall) -> Iterator[Computed]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
+from exogpu.ir.walk import index_names
 from exogpu.smt.pysmt_api import Formula
 from exogpu.smt.solver import Sat, Unknown, Unsat
 from exogpu.verify.chain import ChainFormula, LiftedChain, axioms, describe, lift_path
@@ -19,7 +20,7 @@ from exogpu.verify.graph import Edge, Needs, PathNode, Search, shorten
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases
-from exogpu.verify.program import Event, Program
+from exogpu.verify.program import TASK, Event, Program
 from exogpu.verify.result import Chain, Query
 from exogpu.verify.session import Session, Values
 
@@ -135,7 +136,19 @@ class _ChainSearch:
         if not self.goal.check(unrolling, x, y):
             return self._spurious(values)
         path = self._path(unrolling, x, y)
-        return Violated(unrolling, x, y) if path is None else self._learn(unrolling, x, y, path)
+        if path is not None:
+            return self._learn(unrolling, x, y, path)
+        if self._other_tasks_matter(unrolling, x, y):
+            return Undecided("whether the two are ordered depends on which other tasks the CTA walks")
+        return Violated(unrolling, x, y)
+
+    def _other_tasks_matter(self, unrolling: Unrolling, x: Occurrence, y: Occurrence) -> bool:
+        """Some synchronisation is guarded by task coordinates, and the CTA walks tasks of neither instance."""
+        named = {x.env.get(TASK), y.env.get(TASK)} - {None}
+        if len(unrolling.tasks) <= len(named):
+            return False
+        names = {t.name for t in self.session.program.tasks}
+        return any(index_names(g) & names for e in self.session.program.events if e.action for g in e.guards)
 
     def _spurious(self, values: Values) -> Undecided | None:
         if self.session.refine(values):

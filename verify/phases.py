@@ -69,18 +69,24 @@ def executed_by(threads: frozenset[int], statements: Iterable[Event]) -> list[Ev
 
 
 def arrives(program: Program, barrier: str) -> list[Event]:
-    """Arrive statements of a barrier."""
-    return [e for e in program.events if isinstance(e.action, ArriveAction) and e.action.barrier == barrier]
+    """Arrive statements of a barrier that some thread can execute."""
+    return [
+        e for e in program.events if isinstance(e.action, ArriveAction) and e.action.barrier == barrier and executors(e)
+    ]
 
 
 def awaits(program: Program, barrier: str) -> list[Event]:
-    """Await statements of a barrier."""
-    return [e for e in program.events if isinstance(e.action, AwaitAction) and e.action.barrier == barrier]
+    """Await statements of a barrier that some thread can execute."""
+    return [
+        e for e in program.events if isinstance(e.action, AwaitAction) and e.action.barrier == barrier and executors(e)
+    ]
 
 
 def copies(program: Program, barrier: str) -> list[Event]:
-    """Asynchronous copies that complete on a barrier."""
-    return [e for e in program.events if isinstance(e.completion, TxOn) and e.completion.barrier == barrier]
+    """Asynchronous copies that complete on a barrier, and that some thread can issue."""
+    return [
+        e for e in program.events if isinstance(e.completion, TxOn) and e.completion.barrier == barrier and executors(e)
+    ]
 
 
 class Phases:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from math import prod
 
+from exogpu.ir.evaluate import evaluate
 from exogpu.smt.context import Context
 from exogpu.smt.poly import Poly
 from exogpu.smt.pysmt_api import Formula
@@ -80,6 +82,13 @@ class Session:
         self.add([])
         if self.folded:
             return Unsat(frozenset())
+        while True:
+            answer = self._smallest()
+            # the product abstraction can allow more tasks than the grid has
+            if not isinstance(answer, Sat) or self._fits_grid(answer.model) or not self.refine(answer.model):
+                return answer
+
+    def _smallest(self) -> Answer:
         answer = self.solver.check()
         if not isinstance(answer, Sat):
             return answer
@@ -90,6 +99,11 @@ class Session:
                 return small
         return answer
 
+    def _fits_grid(self, values: Values) -> bool:
+        sizes = self.sizes(values)
+        grid = prod(max(0, evaluate(t.hi, sizes) - evaluate(t.lo, sizes)) for t in self.program.tasks)
+        return sizes[TASKS] <= grid
+
     def minimise(self, values: Values) -> Values:
         """A model that is minimal in tasks, then trip counts, sizes, and instance variables, in this order."""
         pinned: list[Formula] = []
@@ -97,7 +111,7 @@ class Session:
         for quantity in (*self._trips(), *self._sizes(), *self._variables()):
             best = self._lower(quantity, pinned, best)
             pinned.append(self.ctx.le(quantity, quantity.value(Valuation(best))))
-        return best
+        return best if self._fits_grid(best) else values
 
     def _lower(self, quantity: Poly, pinned: list[Formula], best: Values) -> Values:
         high = quantity.value(Valuation(best))

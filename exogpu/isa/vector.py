@@ -31,6 +31,8 @@ def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
         if window.dims and not isinstance(window.dims[-1], Range):
             problems.append(f"{name} must range over its last, contiguous dimension")
         info = buffers[window.buffer]
+        if isinstance(info.memory, Rmem) and info.memory.threads >= len(info.shape):
+            problems.append(f"{name} ranges over a dimension that is distributed over threads")
         row = (literal(info.shape[-1]) or 0) * info.dtype.bytes
         if isinstance(info.memory, Smem | Rmem) and len(info.shape) > 1 and row % _bytes(call, buffers):
             problems.append(f"rows of {name} are {row} bytes, not a multiple of {_bytes(call, buffers)}")

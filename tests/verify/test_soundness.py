@@ -271,3 +271,67 @@ def test_accumulators_of_two_warpgroups_are_two(tmp_path: Path) -> None:
             acc_store(C[w, 0:64, 0:64], acc[0, :, :])
 """
     assert verdict(tmp_path, text).status is Status.PROVED
+
+
+def test_the_whole_window_of_a_clipped_store_fits_the_index_type(tmp_path: Path) -> None:
+    """Rows are the window's start plus a lane's offset: with a start near 2**31 they would wrap to negative ones."""
+    text = wgmma().replace("C: f32[T, 64, 64] @ GMEM", "M: size, C: f32[T, 64] @ GMEM")
+    text = text.replace("C[task, 0:64, 0:64]", "C[2 * M : 2 * M + 64, 0:64]").replace("tasks(0, T)", "tasks(0, 1)")
+    head, _, body = text.partition("    block(128)\n")
+    for most, rules in ((2**30 - 1, {"index.overflow"}), (1000, set[str]())):
+        assert broken(verdict(tmp_path, f"{head}    require(M <= {most})\n    block(128)\n{body}")) == rules
+
+
+def test_a_vector_of_registers_belongs_to_one_thread(tmp_path: Path) -> None:
+    text = """def k(T: size, Y: f32[T, 32] @ GMEM):
+    block(32)
+    for task in tasks(0, T):
+        r: f32[32] @ RMEM(threads=1)
+        for t in threads(32):
+            r[t] = 1.0
+        for t in threads(1):
+            vec_copy(Y[task, 0:4], r[4 * t : 4 * t + 4])
+"""
+    with pytest.raises(BadInput) as error:
+        verdict(tmp_path, text)
+    assert "distributed over threads" in error.value.diagnostics[0].message
+
+
+def test_an_await_that_no_thread_executes_observes_nothing(tmp_path: Path) -> None:
+    text = """def k(T: size):
+    block(a=warps(1), b=warps(1), c=warps(1))
+    bar = mbarrier(ring=1, count=1)
+    for task in tasks(0, T):
+        with role(a):
+            Arrive(bar)
+            Arrive(bar)
+            Arrive(bar)
+        with role(b):
+            Await(bar)
+        with role(c):
+            Await(bar)
+            for t in threads(2):
+                if t == 5:
+                    Await(bar)
+"""
+    report = verdict(tmp_path, text)
+    assert report.status is not Status.PROVED
+
+
+def test_other_tasks_of_a_counterexample_are_other_tasks(tmp_path: Path) -> None:
+    """Between tasks 0 and 2 of one CTA lies task 1, whose fence separates them."""
+    text = """def k(M: size, Y: f32[3, 64] @ GMEM):
+    require(M <= 3)
+    block(64, persistent=True)
+    for m in tasks(0, M):
+        s: f32[64] @ SMEM(ring=2)
+        if m == 0:
+            for t in threads(64):
+                s[t] = 1.0
+        if m == 1:
+            Fence()
+        if m == 2:
+            for t in threads(64):
+                s[63 - t] = 2.0
+"""
+    assert verdict(tmp_path, text).status is not Status.REFUTED

@@ -15,6 +15,9 @@ from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import Alloc, Arrive, Await, BarrierRef, For, If, InstrCall, Role, Stmt, Tasks, Threads, Unroll
 from exogpu.ir.types import Smem
 
+Key = tuple[str, str, int]
+"""What a counter counts: kind and name of a statement, and the slot that it starts at."""
+
 Path = tuple[int, ...]
 """Child numbers from the root; the branches of an If are 0 and 1, other statements have one nested block."""
 
@@ -22,13 +25,13 @@ Path = tuple[int, ...]
 @dataclass(frozen=True, slots=True)
 class Counter:
     """A run-time counter modulo `ring`: a slot that starts at `start` and, if some wait needs them, a phase bit and
-    the total."""
+    the number of advances, which stays at `limit` once it is reached (0: nothing needs it)."""
 
     name: str
     ring: int
     start: int
     phased: bool
-    counted: bool = False
+    limit: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,8 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """Advance `counter`; `by_first`: only the thread that performs the statement counts."""
+    """Advance `counter`: every thread that executes the statement, or `by_first` only the one that performs it (an
+    arrive, by the first thread of a team)."""
 
     counter: Counter
     by_first: bool
@@ -69,6 +73,9 @@ class _Item:
     @property
     def label(self) -> str:
         return self.name if self.kind == "alloc" else f"{self.name}_{self.kind}"
+
+    def key(self, start: int) -> Key:
+        return self.kind, self.name, start
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +146,7 @@ def plan_counters(proc: Proc, program: tuple[Stmt, ...]) -> CounterPlan:
             for _, arg in stmt.operands:
                 if isinstance(arg, BarrierRef):
                     copies.setdefault(arg.name, []).append(path)
-    builder = _Builder({}, {}, {}, {})
+    builder = _Builder({}, {}, {}, {}, {})
     for item, where in sites.items():
         builder.place(item, where, copies.get(item.name, []) if item.kind == "arrive" else [])
     return builder.plan()
@@ -148,17 +155,18 @@ def plan_counters(proc: Proc, program: tuple[Stmt, ...]) -> CounterPlan:
 @dataclass(frozen=True, slots=True)
 class _Builder:
     uses: dict[Path, Use]
-    after: dict[Path, list[tuple[str, bool]]]
-    at_end: dict[Path, list[str]]
-    counters: dict[str, Counter]
+    keys: dict[Path, Key]
+    after: dict[Path, list[tuple[Key, bool]]]
+    at_end: dict[Path, list[Key]]
+    counters: dict[Key, Counter]
 
     def plan(self) -> CounterPlan:
         """The finished plan: uses refer to the final counters."""
         final = self.counters
-        uses = {p: replace(u, counter=final[u.counter.name]) if u.counter else u for p, u in self.uses.items()}
-        after = {p: tuple(Advance(self.counters[n], first) for n, first in found) for p, found in self.after.items()}
-        at_end = {p: tuple(self.counters[n] for n in names) for p, names in self.at_end.items()}
-        return CounterPlan(uses, after, at_end, tuple(self.counters.values()))
+        uses = {p: replace(u, counter=final[self.keys[p]]) if p in self.keys else u for p, u in self.uses.items()}
+        after = {p: tuple(Advance(final[k], first) for k, first in found) for p, found in self.after.items()}
+        at_end = {p: tuple(final[k] for k in keys) for p, keys in self.at_end.items()}
+        return CounterPlan(uses, after, at_end, tuple(final.values()))
 
     def place(self, item: _Item, sites: list[_Site], copies: list[Path]) -> None:
         """Decide how the executions of one allocation, arrive or await are counted."""
@@ -190,34 +198,40 @@ class _Builder:
 
     def _shared(self, item: _Item, site: _Site, copies: list[Path]) -> None:
         start = -site.lag % item.ring
-        known = (n for n in self.at_end.get(site.block, []) if _matches(self.counters[n], item.ring, start))
-        name = next(known, None)
-        if name is None:
-            name = item.label
-            self.at_end.setdefault(site.block, []).append(name)
-        counter = self._counter(name, item, start)
-        self.uses[site.path] = Use(counter, flip=(-site.lag // item.ring) & 1)
+        known = (k for k in self.at_end.get(site.block, []) if _matches(self.counters[k], item.ring, start))
+        key = next(known, None)
+        if key is None:
+            key = item.key(start)
+            self.at_end.setdefault(site.block, []).append(key)
+            self._add(key, item, item.label)
+        if item.kind == "await":
+            self.counters[key] = replace(self.counters[key], phased=True)
+        self._use(site.path, key, Use(None, flip=(-site.lag // item.ring) & 1))
         for copy in copies:
-            self.uses[copy] = Use(counter)
+            self._use(copy, key, Use(None))
 
     def _eager(self, item: _Item, sites: list[_Site], copies: list[Path], same_threads: bool) -> None:
-        starts = dict.fromkeys(-s.lag % item.ring for s in sites) or {0: None}
-        names = {start: item.label if start == 0 else f"{item.label}_{start}" for start in starts}
-        for start, name in names.items():
-            self._counter(name, item, start, any(s.lag > item.ring and -s.lag % item.ring == start for s in sites))
+        lags = [s.lag for s in sites] or [0]
+        keys = {start: item.key(start) for start in dict.fromkeys(-lag % item.ring for lag in lags)}
+        for start, key in keys.items():
+            limit = max(lag - item.ring for lag in lags if -lag % item.ring == start)
+            self._add(key, item, item.label if start == 0 else f"{item.label}_{start}", max(0, limit))
+        by_first = item.kind == "arrive" and not same_threads
         for site in sites:
-            counter = self.counters[names[-site.lag % item.ring]]
-            skip = max(0, site.lag - item.ring)
-            self.uses[site.path] = Use(counter, flip=(-site.lag // item.ring) & 1, skip=skip)
-            self.after[site.path] = [(name, not same_threads) for name in names.values()]
+            use = Use(None, flip=(-site.lag // item.ring) & 1, skip=max(0, site.lag - item.ring))
+            self._use(site.path, keys[-site.lag % item.ring], use)
+            self.after[site.path] = [(key, by_first) for key in keys.values()]
         for copy in copies:
-            self.uses[copy] = Use(self.counters[names[0]])
+            self._use(copy, keys[0], Use(None))
 
-    def _counter(self, name: str, item: _Item, start: int, counted: bool = False) -> Counter:
-        old = self.counters.get(name)
-        phased = item.kind == "await" or (old is not None and old.phased)
-        self.counters[name] = Counter(name, item.ring, start, phased, counted)
-        return self.counters[name]
+    def _use(self, path: Path, key: Key, use: Use) -> None:
+        self.uses[path], self.keys[path] = use, key
+
+    def _add(self, key: Key, item: _Item, name: str, limit: int = 0) -> None:
+        """A new counter, called `name` or, if another has that name, the same with underscores."""
+        while any(other.name == name for other in self.counters.values()):
+            name += "_"
+        self.counters[key] = Counter(name, item.ring, key[2], item.kind == "await", limit)
 
 
 def _matches(counter: Counter, ring: int, start: int) -> bool:

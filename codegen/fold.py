@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
@@ -17,6 +17,9 @@ class Interval:
 
 
 UNKNOWN = Interval(None, None)
+INT_MAX = 2**31 - 1
+"""Largest value, and but for the sign the smallest, of the 32-bit integers that the emitted code computes with."""
+
 Facts = Mapping[str, Interval]
 
 
@@ -174,8 +177,57 @@ def _division(op: str, left: Index, divisor: int, facts: Facts) -> Index:
 
 
 def simplify(e: Index, facts: Facts) -> Index:
-    """An equal expression: constants gathered, divisions and remainders decided by the intervals in `facts`."""
+    """An equal expression: constants gathered, divisions and remainders decided by the intervals in `facts`. It
+    overflows 32 bits at no point where `e` does not: what gathering could make too large keeps the structure of `e`."""
+    gathered = _normal(e, facts)
+    return gathered if _computable(gathered, e, facts) else _kept(e, facts)
+
+
+def _normal(e: Index, facts: Facts) -> Index:
+    """`e` gathered, with no regard to the size of what its evaluation computes."""
     return _rebuild(*_linear(e, facts))
+
+
+def _kept(e: Index, facts: Facts) -> Index:
+    """`e` with only its operands simplified."""
+    match e:
+        case Bin("min" | "max" as op, left, right):
+            return _extremum(op, simplify(left, facts), simplify(right, facts), facts)
+        case Bin("ceildiv", left, Int(divisor)):
+            return Bin("//", Bin("+", simplify(left, facts), Int(divisor - 1)), Int(divisor))
+        case Bin(op, left, right):
+            return Bin(op, simplify(left, facts), simplify(right, facts))
+        case _:
+            return e
+
+
+def _computable(new: Index, source: Index, facts: Facts) -> bool:
+    """Whether all that `new` computes on the way fits 32 bits or is a value that `source`, equal to it, computes."""
+    large = [t for t in _parts(new) if not _fits(interval(t, facts))]
+    if not large:
+        return True
+    values = {_value(t, facts) for t in (source, *_parts(source))}
+    return all(_value(t, facts) in values for t in large)
+
+
+def _parts(e: Index) -> Iterator[Index]:
+    """The constants and operations inside an expression, and the sum that rounding up divides."""
+    if isinstance(e, Bin):
+        if e.op == "ceildiv":
+            yield Bin("+", e.left, Bin("-", e.right, Int(1)))
+        for operand in (e.left, e.right):
+            yield from () if isinstance(operand, Var) else (operand,)
+            yield from _parts(operand)
+
+
+def _fits(values: Interval) -> bool:
+    return values.lo is not None and values.hi is not None and values.lo >= -INT_MAX and values.hi <= INT_MAX
+
+
+def _value(e: Index, facts: Facts) -> tuple[frozenset[tuple[Index, int]], int]:
+    """Equal only for expressions of equal value."""
+    terms, constant = _linear(e, facts)
+    return frozenset(terms.items()), constant
 
 
 def simplify_cond(c: Cond, facts: Facts) -> Cond:
@@ -189,7 +241,7 @@ def simplify_cond(c: Cond, facts: Facts) -> Cond:
         case BoolOp(op, args):
             return _junction(op == "and", [simplify_cond(a, facts) for a in args])
         case Cmp(op, left, right):
-            decided = _decide(op, interval(simplify(Bin("-", left, right), facts), facts))
+            decided = _decide(op, interval(_normal(Bin("-", left, right), facts), facts))
             return Bool(decided) if decided is not None else Cmp(op, simplify(left, facts), simplify(right, facts))
 
 

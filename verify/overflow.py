@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from exogpu.ir.evaluate import evaluate, holds
-from exogpu.ir.index import Index, Int
+from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.types import Gmem
 from exogpu.ir.walk import index_names
 from exogpu.smt.pysmt_api import Formula
@@ -33,6 +33,10 @@ def overflow_claims(program: Program) -> Iterator[Claim]:
             extents = tuple(Computed(e) for e in buffer.shape)
             carrier = replace(_at(program.events[0], (), 0), label=f"shape of {buffer.name}", span=buffer.span)
             yield from _claim(carrier, extents, f"shape {buffer.name}")
+    for task in program.tasks:
+        bounds = (Computed(task.lo), Computed(task.hi), Computed(Bin("-", task.hi, task.lo)))
+        carrier = replace(_at(program.events[0], (), 0), label=f"task loop {task.name}", span=program.span)
+        yield from _claim(carrier, bounds, f"task {task.name}")
     loops: set[str] = set()
     guards: set[tuple[int, str]] = set()
     for event in program.events:

@@ -90,8 +90,8 @@ template <> DEVICE signed char narrow<signed char>(int x) { return static_cast<s
 template <> DEVICE unsigned char narrow<unsigned char>(int x) { return static_cast<unsigned char>(x); }
 
 // Floor division by a positive number.
-DEVICE int floor_div(int x, int y) { return (x >= 0 ? x : x - y + 1) / y; }
-DEVICE int floor_mod(int x, int y) { return x - floor_div(x, y) * y; }
+DEVICE int floor_div(int x, int y) { return x >= 0 ? x / y : ~(~x / y); }
+DEVICE int floor_mod(int x, int y) { return x % y + (x % y < 0 ? y : 0); }
 
 // Consecutive elements in one access.
 template <typename T, int N> struct alignas(sizeof(T) * N) Vector { T items[N]; };

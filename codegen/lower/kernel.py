@@ -24,10 +24,11 @@ from exogpu.codegen.cuda.tree import (
     Source,
     Unary,
 )
+from exogpu.codegen.lower.advance import check_advances, declare_counters
 from exogpu.codegen.lower.place import pitch_name
 from exogpu.codegen.lower.role import set_registers
 from exogpu.codegen.lower.state import C_TYPES, Gathered, MapSpec, State, barrier_name
-from exogpu.codegen.lower.statement import declare_counters, lower_block
+from exogpu.codegen.lower.statement import lower_block
 from exogpu.codegen.lower.team import BarrierIds, cta, plus
 from exogpu.codegen.specialise import Block, project, size_facts, specialise
 from exogpu.ir.collective import WARP
@@ -138,7 +139,9 @@ def _roles(proc: Proc, layout: SharedLayout, gathered: Gathered, written: frozen
         body = specialise(project(proc.body, role), facts)
         plan = plan_counters(proc, body)
         state = State(proc, buffer_infos(proc), written, layout, gathered, plan, cta(proc.block.threads), facts)
-        return (*declare_counters(plan.counters), *lower_block(state, body, ()))
+        nodes = lower_block(state, body, ())
+        check_advances(plan, nodes)
+        return (*declare_counters(plan.counters), *nodes)
 
     if not proc.block.roles:
         return program(None)

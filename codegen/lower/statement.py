@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from exogpu.codegen.counters import Counter, Path, Use
+from exogpu.codegen.counters import Path, Use
 from exogpu.codegen.cuda.tree import (
     Apply,
     Binary,
@@ -20,12 +20,13 @@ from exogpu.codegen.cuda.tree import (
     Scope,
     Set,
 )
+from exogpu.codegen.lower.advance import advance, count_name
 from exogpu.codegen.lower.emit_instr import lower_instruction
 from exogpu.codegen.lower.place import address_name, bytes_name, place, register_count
 from exogpu.codegen.lower.role import role_team
 from exogpu.codegen.lower.state import C_TYPES, State, barrier_address, parity_expr, slot_expr, swizzle_of
 from exogpu.codegen.lower.tasks import task_loop
-from exogpu.codegen.lower.team import add, plus, split, times
+from exogpu.codegen.lower.team import add, plus, split, starts_warps, times
 from exogpu.codegen.lower.value import Typed, converted, narrowed, values_at, widened
 from exogpu.codegen.specialise import loop_interval, must_expand
 from exogpu.diagnostics import BadInput, Diagnostic
@@ -188,14 +189,15 @@ def _fence(state: State, span: Span) -> list[Node]:
         return []
     if team.size == state.proc.block.threads:
         return [Do(Apply("__syncthreads", ()))]
-    if team.size == WARP:
-        return [Do(Apply("__syncwarp", ()))]
     if team.size < WARP and WARP % team.size == 0 and all(first % team.size == 0 for first in team.firsts):
         first = Binary("&", Name("lane"), IntLit(WARP - team.size))
         return [Do(Apply("__syncwarp", (Binary("<<", IntLit((1 << team.size) - 1, "u"), first),)))]
-    if team.size % WARP:
+    if team.size % WARP or not starts_warps(team):
         message = f"no barrier exists for a group of {team.size} threads"
+        message += "" if team.size % WARP else " that does not start at a warp"
         raise BadInput((Diagnostic("unsupported", message, span, help="use whole warps, or a power of two below 32"),))
+    if team.size == WARP:
+        return [Do(Apply("__syncwarp", ()))]
     number = plus(team.member, state.gathered.barriers.base(team, span))
     return [Do(Apply("named_barrier", (number, IntLit(team.size))))]
 
@@ -220,29 +222,4 @@ def _await(state: State, stmt: Await, use: Use) -> list[Node]:
     wait = Do(Apply("mbarrier_wait", (barrier_address(state, stmt.barrier, use), parity_expr(use))))
     if use.counter is None or not use.skip:
         return [wait]
-    return [Branch(Binary(">=", Name(f"{use.counter.name}_count"), IntLit(use.skip)), (wait,))]
-
-
-def advance(counter: Counter) -> list[Node]:
-    """Statements that move a counter to its next value."""
-    slot, phase = Name(f"{counter.name}_slot"), Name(f"{counter.name}_phase")
-    nodes: list[Node] = []
-    if counter.ring == 1:
-        nodes += [Set(phase, "^=", IntLit(1))] if counter.phased else []
-    else:
-        wrap: list[Node] = [Set(slot, "=", IntLit(0))]
-        wrap += [Set(phase, "^=", IntLit(1))] if counter.phased else []
-        nodes += [Set(slot, "+=", IntLit(1)), Branch(Binary("==", slot, IntLit(counter.ring)), tuple(wrap))]
-    if counter.counted:
-        nodes.append(Set(Name(f"{counter.name}_count"), "+=", IntLit(1)))
-    return nodes
-
-
-def declare_counters(counters: Sequence[Counter]) -> list[Node]:
-    """The counters at their initial values."""
-    nodes: list[Node] = []
-    for counter in counters:
-        nodes.append(Declare("int", Name(f"{counter.name}_slot"), IntLit(counter.start)))
-        nodes += [Declare("int", Name(f"{counter.name}_phase"), IntLit(0))] if counter.phased else []
-        nodes += [Declare("int", Name(f"{counter.name}_count"), IntLit(0))] if counter.counted else []
-    return nodes
+    return [Branch(Binary(">=", count_name(use.counter), IntLit(use.skip)), (wait,))]

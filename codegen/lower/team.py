@@ -88,10 +88,15 @@ class Split:
     team: Team
 
 
+def starts_warps(team: Team) -> bool:
+    """Whether thread 0 of the team is the first of its warp, so that `lane` is the index in 32 threads of the team."""
+    return all(first % WARP == 0 for first in team.firsts)
+
+
 def split(outer: Team, lo: int, hi: int, unit: int) -> Split:
     """Iterations lo..hi-1, each on `unit` threads of `outer`."""
-    whole_warps = unit % WARP == 0
-    index, size = (outer.warp, unit // WARP) if whole_warps else (outer.thread, unit)
+    by_warp = unit % WARP == 0 and outer.size % WARP == 0 and starts_warps(outer)
+    index, size = (outer.warp, unit // WARP) if by_warp else (outer.thread, unit)
     tests: list[Expr] = []
     if lo > 0:
         tests.append(Binary(">=", index, IntLit(lo * size)))
@@ -102,20 +107,26 @@ def split(outer: Team, lo: int, hi: int, unit: int) -> Split:
     firsts = tuple(first + v * unit for first in outer.firsts for v in range(lo, hi))
     position = IntLit(0) if value is None else plus(quotient(index, size), -lo)
     member = add(times(outer.member, hi - lo), position)
-    if unit == outer.size or (hi == 1 and unit > 1):
-        thread, warp = outer.thread, outer.warp
-    elif unit == WARP:
-        thread, warp = outer.lane, IntLit(0)
-    elif hi - lo == 1:
-        thread, warp = (
-            plus(outer.thread, -lo * unit),
-            plus(outer.warp, -lo * unit // WARP) if whole_warps else IntLit(0),
-        )
+    if unit == WARP and starts_warps(outer) and unit != outer.size and hi > 1:
+        thread = outer.lane
     else:
-        thread, warp = remainder(outer.thread, unit), remainder(outer.warp, size) if whole_warps else IntLit(0)
-    if unit == 1:
-        thread = IntLit(0)
+        thread = _within(outer.thread, outer.size, lo, hi, unit)
+    if unit <= WARP or unit % WARP:
+        warp: Expr = IntLit(0)
+    elif by_warp:
+        warp = _within(outer.warp, outer.size // WARP, lo, hi, size)
+    else:
+        warp = quotient(thread, WARP)
     return Split(takes_part, value, Team(unit, thread, warp, outer.lane, firsts, member))
+
+
+def _within(index: Expr, total: int, lo: int, hi: int, size: int) -> Expr:
+    """Of `index` among `total`, in one of the iterations lo..hi-1 of `size` each: the index inside the iteration."""
+    if size == 1:
+        return IntLit(0)
+    if size == total or hi == 1:
+        return index
+    return plus(index, -lo * size) if hi - lo == 1 else remainder(index, size)
 
 
 @dataclass(slots=True)

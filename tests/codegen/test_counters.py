@@ -7,11 +7,15 @@ slot (n - lag) mod ring with parity ((n - lag) div ring) mod 2; a copy uses the 
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import pytest
 
 from exogpu.codegen.counters import Counter, CounterPlan, Path, Use, plan_counters
+from exogpu.codegen.cuda.tree import Branch, Name, Node, Set
+from exogpu.codegen.lower.advance import advance, check_advances
+from exogpu.diagnostics import InternalError
 from exogpu.ir.index import Bool, Int, Var
 from exogpu.ir.proc import BarrierDecl, Block, Proc
 from exogpu.ir.stmt import (
@@ -30,6 +34,7 @@ from exogpu.ir.stmt import (
 )
 from exogpu.ir.types import Scalar, Smem
 from exogpu.isa import tma_load
+from tests.codegen.tree_value import value
 
 RINGS = {"p": 1, "q": 2, "r": 3, "s": 4}
 
@@ -75,6 +80,7 @@ class Machine:
             here = (*path, i)
             self.statement(stmt, here)
             for step in self.plan.after.get(here, ()):
+                assert isinstance(stmt, Arrive) or not step.by_first, "each thread counts what it executes"
                 self.advance(step.counter)
         for counter in self.plan.at_end.get(path, ()):
             self.advance(counter)
@@ -82,12 +88,13 @@ class Machine:
     def advance(self, counter: Counter) -> None:
         slot, phase, total = self.state[counter.name]
         wraps = slot + 1 == counter.ring
-        self.state[counter.name] = [0 if wraps else slot + 1, phase ^ wraps, total + 1]
+        self.state[counter.name] = [0 if wraps else slot + 1, phase ^ wraps, min(total + 1, counter.limit)]
 
     def read(self, use: Use) -> tuple[int, int, int]:
         if use.counter is None:
             return use.slot, use.flip, 0 if use.skip else 1
         slot, phase, total = self.state[use.counter.name]
+        assert use.skip <= use.counter.limit
         return slot, phase ^ use.flip, int(total >= use.skip)
 
     def statement(self, stmt: Stmt, path: Path) -> None:
@@ -164,6 +171,54 @@ def run_once(machine: Machine, body: tuple[Stmt, ...]) -> None:
             machine.advance(step.counter)
     for counter in machine.plan.at_end.get((), ()):
         machine.advance(counter)
+
+
+def test_a_buffer_with_the_name_of_a_counter_has_its_own() -> None:
+    body: tuple[Stmt, ...] = (
+        Alloc("q_await", Scalar.F32, (4,), Smem(0, 3)),
+        If(Bool(True), (Await("q", 0),), ()),
+        If(Bool(True), (), (Await("q", 0),)),
+    )
+    loop: tuple[Stmt, ...] = (For("k", Int(0), Var("n"), Seq(), body),)
+    plan = plan_counters(proc(loop, persistent=True), loop)
+    assert sorted(c.ring for c in plan.counters) == [2, 3]
+    assert len({c.name for c in plan.counters}) == 2
+    rings = {path: use.counter.ring for path, use in plan.uses.items() if use.counter}
+    assert rings == {(0, 0): 3, (0, 1, 0, 0): 2, (0, 2, 1, 0): 2}
+
+
+def test_each_thread_counts_its_awaits_in_different_thread_loops() -> None:
+    half = For("w", Int(0), Int(1), Threads(16), (Await("q", 0),))
+    body: tuple[Stmt, ...] = (Await("q", 0), half)
+    plan = plan_counters(proc(body, persistent=True), body)
+    assert [step.by_first for steps in plan.after.values() for step in steps] == [False, False]
+
+
+def test_a_missing_advance_is_an_internal_error() -> None:
+    body: tuple[Stmt, ...] = (For("k", Int(0), Var("n"), Seq(), (Await("q", 0), Await("p", 0))),)
+    plan = plan_counters(proc(body, persistent=True), body)
+    nodes = tuple(node for counter in plan.counters for node in advance(counter))
+    check_advances(plan, nodes)
+    with pytest.raises(InternalError, match="advances at 0 places"):
+        check_advances(plan, nodes[1:])
+
+
+def test_the_count_of_a_late_wait_stops() -> None:
+    counter = Counter("c", 2, 0, True, limit=3)
+    nodes, env = advance(counter), {"c_slot": 0, "c_phase": 0, "c_count": 0}
+    for n in range(1, 9):
+        execute(nodes, env)
+        assert env == {"c_slot": n % 2, "c_phase": n // 2 % 2, "c_count": min(n, 3)}
+
+
+def execute(nodes: Iterable[Node], env: dict[str, int]) -> None:
+    for node in nodes:
+        if isinstance(node, Branch):
+            execute(node.then if value(node.cond, env) else node.orelse, env)
+        else:
+            assert isinstance(node, Set) and isinstance(node.target, Name)
+            given, name = value(node.value, env), node.target.text
+            env[name] = {"=": given, "+=": env[name] + given, "^=": env[name] ^ given}[node.op]
 
 
 def test_one_counter_serves_a_whole_pipeline() -> None:

@@ -112,3 +112,61 @@ def test_indices_as_numbers_are_floats_as_in_the_interpreter(
     numbers(Y=y, M=5)
     assert y[0, 3] == 3 - 2 and y[1, 3] == np.float32(1.5 + 3e9 - 2)
     np.testing.assert_array_equal(y, interpret(proc, {"M": 5, "Y": np.zeros((5, 32), np.float32)})["Y"])
+
+
+AWAITS = """
+@proc
+def awaits(M: size, X: f32[M, 64] @ GMEM, Y: f32[M, 64] @ GMEM):
+    block(p=warps(1), c=warps(2), persistent=True)
+    full = mbarrier(ring=2, count=1)
+    empty = mbarrier(ring=1, count=1)
+    for task in tasks(0, M):
+        s: f32[2, 32] @ SMEM
+        with role(p):
+            Await(empty, lag=1)
+            for t in threads(32):
+                s[0, t] = X[task, t]
+            Fence()
+            Arrive(full)
+            for t2 in threads(32):
+                s[1, t2] = X[task, 32 + t2]
+            Fence()
+            Arrive(full)
+        with role(c):
+            Await(full)
+            for w in threads(1, unit=64):
+                Await(full)
+            for l in threads(64):
+                Y[task, l] = s[l // 32, l % 32]
+            Fence()
+            Arrive(empty)
+"""
+
+PARTS = """
+@proc
+def parts(M: size, Y: f32[M, 160] @ GMEM):
+    block(160)
+    for task in tasks(0, M):
+        for w in threads(2, unit=80):
+            for v in threads(2, unit=32):
+                for l in threads(32):
+                    Y[task, 80 * w + 32 * v + l] = index(1000 * w + 100 * v + l)
+"""
+
+
+def test_awaits_in_different_thread_loops(host: Callable[[Proc], HostKernel], tmp_path: Path) -> None:
+    awaits, rng = host(parse(AWAITS, tmp_path)), np.random.default_rng(3)
+    x = normal(awaits.bundle, "X", (50, 64), rng)
+    y = empty(awaits.bundle, "Y", (50, 64))
+    awaits(grid=2, X=x, Y=y, M=50)
+    np.testing.assert_array_equal(y, x)
+
+
+def test_warps_inside_groups_that_are_not_whole_warps(host: Callable[[Proc], HostKernel], tmp_path: Path) -> None:
+    proc = parse(PARTS, tmp_path)
+    parts = host(proc)
+    y = empty(parts.bundle, "Y", (2, 160))
+    untouched = y.copy()
+    parts(Y=y, M=2)
+    np.testing.assert_array_equal(y, interpret(proc, {"M": 2, "Y": untouched})["Y"])
+    assert y[1, 80 + 32 + 5] == 1105

@@ -69,6 +69,21 @@ def test_nested_splits() -> None:
     assert len(team.firsts) == 16 and len(set(team.firsts)) == 16
 
 
+@pytest.mark.parametrize(
+    "size, outer, inner", [(96, 48, 32), (160, 80, 32), (96, 48, 16), (192, 96, 64), (320, 80, 64)]
+)
+def test_splits_of_groups_that_are_not_whole_warps(size: int, outer: int, inner: int) -> None:
+    everyone = {t: t for t in range(size)}
+    for lo, hi in [(0, size // outer), (1, 2)]:
+        team, members = check(cta(size), lo, hi, outer, everyone)
+        for last in range(1, outer // inner + 1):
+            narrow, threads = check(team, 0, last, inner, members)
+            check(narrow, 0, inner, 1, threads)
+            check(narrow, 0, 1, inner, threads)
+            if inner % 32 == 0:
+                check(narrow, 0, inner // 32, 32, threads)
+
+
 def test_each_group_has_its_own_barrier() -> None:
     ids = BarrierIds(384)
     halves = split(role(128, 256), 0, 2, 128).team

@@ -1,0 +1,73 @@
+"""Run-time counters in the emitted code: declared, advanced, and checked to advance as planned."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+
+from exogpu.codegen.counters import Counter, CounterPlan
+from exogpu.codegen.cuda.tree import Binary, Branch, Declare, IntLit, Name, Node, Set
+from exogpu.diagnostics import InternalError
+
+
+def slot_name(counter: Counter) -> Name:
+    """The variable with the slot."""
+    return Name(f"{counter.name}_slot")
+
+
+def phase_name(counter: Counter) -> Name:
+    """The variable with the phase bit."""
+    return Name(f"{counter.name}_phase")
+
+
+def count_name(counter: Counter) -> Name:
+    """The variable with the number of advances, at most the counter's limit."""
+    return Name(f"{counter.name}_count")
+
+
+def advance(counter: Counter) -> list[Node]:
+    """Statements that move a counter to its next value."""
+    slot, phase, count = slot_name(counter), phase_name(counter), count_name(counter)
+    flip: list[Node] = [Set(phase, "^=", IntLit(1))] if counter.phased else []
+    nodes: list[Node] = flip
+    if counter.ring > 1:
+        wrap = (Set(slot, "=", IntLit(0)), *flip)
+        nodes = [Set(slot, "+=", IntLit(1)), Branch(Binary("==", slot, IntLit(counter.ring)), wrap)]
+    if counter.limit:
+        nodes = [*nodes, Branch(Binary("<", count, IntLit(counter.limit)), (Set(count, "+=", IntLit(1)),))]
+    return nodes
+
+
+def declare_counters(counters: Sequence[Counter]) -> list[Node]:
+    """The counters at their initial values."""
+    nodes: list[Node] = []
+    for counter in counters:
+        nodes.append(Declare("int", slot_name(counter), IntLit(counter.start)))
+        nodes += [Declare("int", phase_name(counter), IntLit(0))] if counter.phased else []
+        nodes += [Declare("int", count_name(counter), IntLit(0))] if counter.limit else []
+    return nodes
+
+
+def check_advances(plan: CounterPlan, nodes: tuple[Node, ...]) -> None:
+    """InternalError unless each counter advances at as many places of the code as the plan has: one that stands still
+    makes two waits watch the same phase."""
+    planned = Tally(step.counter for steps in plan.after.values() for step in steps)
+    planned += Tally(counter for counters in plan.at_end.values() for counter in counters)
+    moved = Tally(node.target for node in _sets(nodes) if node.op in ("+=", "^="))
+    for counter in plan.counters:
+        name = slot_name(counter) if counter.ring > 1 else phase_name(counter)
+        if moved[name] != planned[counter]:
+            message = f"counter `{counter.name}` advances at {moved[name]} places, planned were {planned[counter]}"
+            raise InternalError(message)
+
+
+def _sets(node: object) -> Iterator[Set]:
+    if isinstance(node, Set):
+        yield node
+    elif isinstance(node, tuple):
+        for item in node:
+            yield from _sets(item)
+    elif is_dataclass(node):
+        for field in fields(node):
+            yield from _sets(getattr(node, field.name))

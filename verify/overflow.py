@@ -34,9 +34,9 @@ def overflow_claims(program: Program) -> Iterator[Claim]:
             carrier = replace(_at(program.events[0], (), 0), label=f"shape of {buffer.name}", span=buffer.span)
             yield from _claim(carrier, extents, f"shape {buffer.name}")
     for task in program.tasks:
-        bounds = (Computed(task.lo), Computed(task.hi), Computed(Bin("-", task.hi, task.lo)))
+        trips = (Computed(task.lo), Computed(task.hi), Computed(Bin("-", task.hi, task.lo)))
         carrier = replace(_at(program.events[0], (), 0), label=f"task loop {task.name}", span=program.span)
-        yield from _claim(carrier, bounds, f"task {task.name}")
+        yield from _claim(carrier, trips, f"task {task.name}")
     loops: set[str] = set()
     guards: set[tuple[int, str]] = set()
     for event in program.events:

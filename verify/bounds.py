@@ -14,7 +14,7 @@ from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence
 from exogpu.verify.index import to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.lower import const_offset, owner
+from exogpu.verify.owners import const_offset, owner
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import Access, Buffer, Event, Program
 from exogpu.verify.races import concrete_box

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from exogpu.ir.collective import WARPGROUP
-from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.instr import (
     BufferInfo,
@@ -37,10 +35,11 @@ from exogpu.ir.stmt import (
     Threads,
     Window,
 )
-from exogpu.ir.types import Gmem, WgmmaD
+from exogpu.ir.types import Gmem
 from exogpu.ir.value import Value
-from exogpu.ir.walk import index_names, reads
+from exogpu.ir.walk import reads
 from exogpu.verify.index import computed_by_cond, computed_by_value, const
+from exogpu.verify.owners import accumulator_births
 from exogpu.verify.program import (
     TASK,
     TASKS,
@@ -364,45 +363,5 @@ def lower(proc: Proc) -> Program:
         tasks=tuple(out.tasks),
         buffers=out.buffers,
         barriers={b.name: Barrier(b.name, b.ring, b.count, b.span) for b in proc.barriers},
-        events=_accumulator_births(tuple(out.events), out.buffers),
+        events=accumulator_births(tuple(out.events), out.buffers),
     )
-
-
-def _accumulator_births(events: tuple[Event, ...], buffers: dict[str, Buffer]) -> tuple[Event, ...]:
-    """Allocating an accumulator is a register write by its warps: this is why the first wgmma needs a fence.
-
-    The owner of `acc[w]` is the warpgroup of the first statement that names it; `ownership` proves that the others
-    agree.
-    """
-    out = list(events)
-    for buffer in buffers.values():
-        if not isinstance(buffer.memory, WgmmaD) or buffer.alloc is None:
-            continue
-        user = next((e for e in events if any(a.buffer == buffer.name for a in e.accesses)), None)
-        if user is None:
-            continue
-        access = next(a for a in user.accesses if a.buffer == buffer.name)
-        offset = const_offset(Bin("-", user.first, owner(buffer, Bin("*", Int(WARPGROUP), access.dims[0][0]))))
-        base = Bin("+", buffer.first, Int(offset))
-        var = f"{buffer.name}.warpgroup"
-        alloc = out[buffer.alloc]
-        extents = [e.value if isinstance(e, Int) else 0 for e in buffer.shape]
-        loop = Loop(var, Int(0), Int(extents[0]), LoopKind.THREADS, WARPGROUP, base)
-        path = (*alloc.path[:-1], Step(alloc.path[-1].position, loop), Step(0, None))
-        dims: tuple[tuple[Index, int], ...] = ((Var(var), 1), *((Int(0), n) for n in extents[1:]))
-        access = Access(buffer.name, dims, Mode.WRITE, Proxy.GENERIC, buffer.span, warp_dim=1)
-        first = Bin("+", base, Bin("*", Int(WARPGROUP), Var(var)))
-        out[buffer.alloc] = replace(
-            alloc, path=path, first=first, size=WARPGROUP, exec=Exec.WARPS, accesses=(access,), aligned=True
-        )
-    return tuple(out)
-
-
-def owner(buffer: Buffer, place: Index) -> Index:
-    """The owning thread, up to a constant, of the element at thread coordinate `place` of a register buffer."""
-    return Bin("+", buffer.first, place)
-
-
-def const_offset(e: Index) -> int:
-    """The constant part of an affine expression (its value with every variable 0)."""
-    return evaluate(e, dict.fromkeys(index_names(e), 0))

@@ -14,7 +14,7 @@ from exogpu.verify.barrier_verdicts import barrier_obligations
 from exogpu.verify.data_verdicts import claim_obligations, race_obligations, task_obligations
 from exogpu.verify.initialised import uninitialised
 from exogpu.verify.lower import lower
-from exogpu.verify.program import Program
+from exogpu.verify.program import TASKS, Program
 from exogpu.verify.proven import ProvenKernel, seal
 from exogpu.verify.registers import register_obligations
 from exogpu.verify.result import Obligation, Report, Status
@@ -30,12 +30,18 @@ def verify(proc: Proc) -> Report:
         raise BadInput(problems)
     plan_layout(proc)
     program = lower(proc)
-    if isinstance(Session(program, "assumptions", {}).check(), Unsat):
-        reason = "the require(...) preconditions contradict each other, so nothing is shown"
+    if _nothing_runs(program):
+        reason = "the require(...) preconditions leave no sizes at which a task runs, so nothing is shown"
         return _report(proc, Status.VACUOUS, (), started, reason)
     obligations = tuple(_obligations(proc, program))
     reason = "" if obligations else "the kernel has nothing to prove"
     return _report(proc, _overall(obligations), obligations, started, reason)
+
+
+def _nothing_runs(program: Program) -> bool:
+    session = Session(program, "assumptions", {})
+    session.add([session.ctx.le(1, session.model.sizes[TASKS])])
+    return isinstance(session.check(), Unsat)
 
 
 def prove(proc: Proc) -> tuple[ProvenKernel | None, Report]:

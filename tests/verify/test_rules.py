@@ -257,6 +257,12 @@ def test_contradictory_requires_are_vacuous(tmp_path: Path) -> None:
     assert verdict(tmp_path / "vacuous.py", text).status is Status.VACUOUS
 
 
+def test_preconditions_without_any_task_are_vacuous(tmp_path: Path) -> None:
+    text = SIMT.replace("    block(64)\n", "    require(M < 1)\n    block(64)\n")
+    text += "        for t in threads(64):\n            Y[m, t] = 0.0\n"
+    assert verdict(tmp_path / "empty.py", text).status is Status.VACUOUS
+
+
 def test_a_lane_releases_only_what_it_has_read_itself(tmp_path: Path) -> None:
     """The elected arrive of a warp does not publish the reads of the other lanes (rule E8)."""
     report = verdict(tmp_path / "lanes.py", ring(fence="fence_proxy_async()"))

@@ -1,8 +1,9 @@
 """The explicit oracle: one concrete problem size, checked by enumeration instead of by proof.
 
-It shares the lowering with the prover and nothing else: conflicts are found by enumerating instances, ordering by
-searching the happens-before graph, barriers by running the machine. Its cost grows with the sizes; it exists to keep
-the prover honest.
+Independent of the solver, the chains and the closed forms: every instance of every conflicting pair is enumerated,
+ordering is a search of the happens-before graph, barriers are run on the machine. It shares with the prover the
+lowering, the list of conflicting statements, and the graph and machine that also replay counterexamples, so a fault
+in those is not seen here. Its cost grows with the sizes; it exists to keep the prover honest.
 """
 
 from __future__ import annotations

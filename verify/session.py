@@ -111,7 +111,9 @@ class Session:
         for quantity in (*self._trips(), *self._sizes(), *self._variables()):
             best = self._lower(quantity, pinned, best)
             pinned.append(self.ctx.le(quantity, quantity.value(Valuation(best))))
-        return best if self._fits_grid(best) else values
+        if self._fits_grid(best):
+            return best
+        return self.minimise(values) if self.refine(best) else values
 
     def _lower(self, quantity: Poly, pinned: list[Formula], best: Values) -> Values:
         high = quantity.value(Valuation(best))

@@ -87,14 +87,10 @@ def test_gemm_bf16_large(kernel: Callable[[str], Kernel], m: int, n: int, k: int
         check(torch, product, product.abs() * 2**-8 + size * 1e-5, whole, c)
 
 
-@pytest.mark.parametrize("name", ["gemm_bf16", "gemm_f32"])
-def test_empty_problem_launches_nothing(kernel: Callable[[str], Kernel], name: str) -> None:
+def test_empty_problem_launches_nothing(kernel: Callable[[str], Kernel]) -> None:
     torch = pytest.importorskip("torch")
-    gemm = kernel(name)
-    if name == "gemm_bf16":
-        pytest.skip("the kernel requires sizes of at least 1")
     a, b, c = (torch.empty(shape, device="cuda") for shape in ((0, 8), (8, 16), (0, 16)))
-    gemm(a, b, c)
+    kernel("gemm_f32")(a, b, c)
     torch.cuda.synchronize()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import TypeVar
 
 import pytest
@@ -266,18 +267,11 @@ def k(N: size, X: f32[N] @ GMEM):
     assert seq.hi == Bin("+", Var("t_1"), Int(1))
 
 
-def test_procedures_of_this_module_can_be_read_directly() -> None:
-    count = 3
-
-    @proc
-    def local(N: size, X: f32[N] @ GMEM):  # type: ignore  # noqa
-        block(64)  # type: ignore  # noqa
-        for b in tasks(0, N):  # type: ignore  # noqa
-            for t in threads(count):  # type: ignore  # noqa
-                X[b] = 1.0
-
+def test_a_procedure_is_read_where_python_defines_it() -> None:
+    module = import_module("tests.lang.cases.captured")
+    local = module.made(3)
     assert all_of(local, For)[1].hi == Int(3)
-    assert local.span.file == __file__
+    assert local.span.file == module.__file__
 
 
 def test_all_findings_are_reported(findings: Findings) -> None:

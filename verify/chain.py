@@ -17,7 +17,7 @@ from exogpu.ir.instr import Group, Mode, Proxy, ProxyFence
 from exogpu.smt.poly import Poly, lift
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.concrete import Occurrence
-from exogpu.verify.graph import Edge, Needs, PathNode
+from exogpu.verify.graph import Edge, Needs, PathNode, signals
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
 from exogpu.verify.phases import Phases
@@ -220,18 +220,28 @@ class ChainFormula:
             case None:
                 return self._program_order(x, node)
             case InGroup():
-                action = node.event.action
-                if not isinstance(action, WaitAction):
-                    return self.ctx.api.literal(False)
-                done = self.ctx.le(self.phases.group(x) + (1 + action.pending), self.phases.group(node))
-                return self.ctx.api.conj((done, self.model.same_thread(x.threads, node.threads)))
+                return self._from_group(node)
             case TxOn(barrier):
                 ring = self.model.program.barriers[barrier].ring
                 distance = self.phases.phase(node) - self.phases.phase(x)
                 return self.ctx.api.conj((self.ctx.ge(distance, 0), self.ctx.eq(self.ctx.mod(distance, ring), 0)))
 
+    def _from_group(self, node: Instance) -> Formula:
+        """A wait of x's thread covers its group; or another thread awaits a phase whose arrive follows x's landing."""
+        x, ctx = self.x, self.ctx
+        match node.event.action:
+            case WaitAction(_, pending):
+                done = ctx.le(self.phases.group(x) + (1 + pending), self.phases.group(node))
+                mine = self.model.same_thread(x.threads, node.threads)
+                return ctx.api.conj((done, mine, self.model.before(x, node)))
+            case AwaitAction(barrier):
+                landing = self.phases.landing(x, barrier)
+                return ctx.api.literal(False) if landing is None else ctx.le(landing, self.phases.phase(node))
+            case _:
+                return ctx.api.literal(False)
+
     def _signal(self, a: Instance, b: Instance) -> Formula:
-        if not isinstance(a.event.action, ArriveAction):
+        if not isinstance(a.event.action, ArriveAction) or not signals(a.event.action, self.needs):
             return self.ctx.api.literal(False)
         return self.ctx.le(self.phases.phase(a), self.phases.phase(b))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from exogpu.ir.collective import WARP
-from exogpu.ir.instr import ProxyFence, WgmmaFence
+from exogpu.ir.instr import Group, ProxyFence, WgmmaFence
 from exogpu.verify.concrete import Key, Occurrence, Unrolling
 from exogpu.verify.program import (
     Action,
@@ -69,6 +69,12 @@ class Edge(enum.Enum):
     SIGNAL = "arrive to await"
 
 
+def signals(arrive: ArriveAction, needs: Needs) -> bool:
+    """The arrive publishes what its thread did before: one that waits for copies publishes nothing else (PTX ISA,
+    asynchronous operations), though it comes later."""
+    return needs.temporal or not arrive.after_copies
+
+
 _State = tuple[int, int, bool]
 """(occurrence, thread, has the fence been passed)."""
 
@@ -119,7 +125,8 @@ class Search:
         if a.item.key < b.item.key and into.intersection(self._leaving(a.item, a.thread)):
             return Edge.PROGRAM_ORDER
         sends, waits = a.item.event.action, b.item.event.action
-        if isinstance(sends, ArriveAction) and isinstance(waits, AwaitAction) and sends.barrier == waits.barrier:
+        same = isinstance(sends, ArriveAction) and isinstance(waits, AwaitAction) and sends.barrier == waits.barrier
+        if same and isinstance(sends, ArriveAction) and signals(sends, self.needs):
             phase = self.u.number(a.index, a.item.first)
             if 0 <= phase <= self.u.number(b.index, b.thread):
                 return Edge.SIGNAL
@@ -166,14 +173,32 @@ class Search:
                         if not isinstance(action, WaitAction) or action.group is not group:
                             continue
                         enough = self.needs.reads_only or not action.reads_only
-                        if enough and mine + 1 + action.pending <= self.u.number(n, t):
+                        later = self.u.items[n].key > self.source.key
+                        if later and enough and mine + 1 + action.pending <= self.u.number(n, t):
                             yield n, t
+                    if group is Group.COPY:
+                        yield from self._landed(t)
             case TxOn(barrier):
                 ring = self.u.program.barriers[barrier].ring
                 phase = self.u.number_at(self.source)
                 for n, t, waited in self._waits(barrier):
                     if waited >= phase and (waited - phase) % ring == 0:
                         yield n, t
+
+    def _landed(self, thread: int) -> Iterator[tuple[int, int]]:
+        """Awaits of a phase whose arrive by `thread` waits for the source, one of its copies."""
+        arrives: dict[str, list[int]] = {}
+        plain: set[str] = set()
+        for n in self.u.trace(thread):
+            action = self.u.items[n].event.action
+            if isinstance(action, ArriveAction):
+                arrives.setdefault(action.barrier, []).append(n)
+                plain |= set() if action.after_copies else {action.barrier}
+        for barrier in arrives.keys() - plain:
+            later = [n for n in arrives[barrier] if self.u.items[n].key > self.source.key]
+            for m, t, waited in self._waits(barrier) if later else ():
+                if waited >= self.u.number(later[0], thread):
+                    yield m, t
 
     def _waits(self, barrier: str) -> Iterator[tuple[int, int, int]]:
         for n in self.awaits:
@@ -199,9 +224,10 @@ class Search:
         item = self.u.items[n]
         for t in self._leaving(item, thread):
             yield from self._next(t, item.key)
-        if isinstance(item.event.action, ArriveAction) and thread == item.first:
+        action = item.event.action
+        if isinstance(action, ArriveAction) and thread == item.first and signals(action, self.needs):
             phase = self.u.number(n, item.first)
-            for m, t, waited in self._waits(item.event.action.barrier):
+            for m, t, waited in self._waits(action.barrier):
                 if waited >= phase:
                     yield m, t
 

@@ -9,6 +9,7 @@ from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.instr import (
     BufferInfo,
     CompleteTx,
+    CopyArrive,
     Footprint,
     GroupMember,
     InOrder,
@@ -41,6 +42,7 @@ from exogpu.ir.walk import reads
 from exogpu.verify.index import computed_by_cond, computed_by_value, const
 from exogpu.verify.owners import accumulator_births
 from exogpu.verify.program import (
+    ALL,
     TASK,
     TASKS,
     Access,
@@ -192,13 +194,15 @@ class _Lowering:
                     raise TypeError(f"{instr.name}: {barrier} is not a barrier")
                 completion = TxOn(ref.name, self.bytes(window))
         mode = Exec.WARPS if completion is not None and instr.aligned else Exec.EACH
+        action = _effect(call)
+        mode = Exec.FIRST if isinstance(action, ArriveAction) else mode
         self.emit(
             call,
             place,
             instr.name,
             mode,
             accesses,
-            action=_effect(call),
+            action=action,
             completion=completion,
             aligned=instr.aligned,
             pipeline=_pipeline(call),
@@ -222,7 +226,7 @@ class _Lowering:
         ranged = tuple(n for n, d in enumerate(window.dims) if isinstance(d, Range))
         warp_dim = None if f.warp_dim is None else ranged[f.warp_dim]
         clips = f.operand in call.instr.zero_fill and isinstance(self.info[window.buffer].memory, Gmem)
-        clipped = ranged if clips else ()
+        clipped = (tuple(range(len(dims))) if call.instr.fills_points else ranged) if clips else ()
         return Access(window.buffer, dims, f.mode, f.proxy, window.span, warp_dim, clipped)
 
     def bytes(self, window: Window) -> int:
@@ -286,7 +290,14 @@ def _conjuncts(cond: Cond) -> tuple[Cond, ...]:
 
 def _effect(call: InstrCall) -> Action | None:
     match call.instr.effect:
-        case WaitGroup(group, operand, reads_only):
+        case WaitGroup(group, None, reads_only):
+            return WaitAction(group, ALL, reads_only)
+        case CopyArrive(barrier):
+            ref = call.operand(barrier)
+            if not isinstance(ref, BarrierRef):
+                raise TypeError(f"{call.instr.name}: {barrier} is not a barrier")
+            return ArriveAction(ref.name, 0, after_copies=True)
+        case WaitGroup(group, str() as operand, reads_only):
             arg = call.operand(operand)
             if not isinstance(arg, IndexArg):
                 raise TypeError(f"{call.instr.name}: {operand} is missing")

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from exogpu.ir.instr import Group
 from exogpu.verify.concrete import Occurrence, Unrolling
 from exogpu.verify.program import (
     ArriveAction,
@@ -263,6 +264,8 @@ class Machine:
     def _perform(self, index: int, thread: int) -> None:
         item = self.unrolling.items[index]
         match item.event.action, item.event.completion:
+            case ArriveAction(after_copies=True), _:
+                self.flights.append(_Flight(index, thread))
             case ArriveAction(barrier, tx), _:
                 self._arrive(index, thread, barrier, tx)
             case AwaitAction(barrier), _:
@@ -312,7 +315,7 @@ class Machine:
 
     def _complete_one(self) -> bool:
         """Completes the oldest operation that is not delayed; the delayed one only if it is the last hope."""
-        open_ = [f for f in self.flights if not f.done]
+        open_ = [f for f in self.flights if not f.done and self._may_complete(f)]
         free = [f for f in open_ if not self._is_x(f.index)]
         keeps = self.delay is not None and self.delay.y is not None
         chosen = free if keeps else free or open_
@@ -321,11 +324,20 @@ class Machine:
         self._complete(chosen[0])
         return True
 
+    def _may_complete(self, flight: _Flight) -> bool:
+        """An arrive behind copies waits for those that its thread has issued before."""
+        if not isinstance(self.unrolling.items[flight.index].event.action, ArriveAction):
+            return True
+        mine = (f for f in self.flights if f.thread == flight.thread and f.index < flight.index and not f.done)
+        return not any(self.unrolling.items[f.index].event.completion == InGroup(Group.COPY) for f in mine)
+
     def _complete(self, flight: _Flight) -> None:
         flight.done = True
         item = self.unrolling.items[flight.index]
-        match item.event.completion:
-            case TxOn(barrier, size):
+        match item.event.action, item.event.completion:
+            case ArriveAction(barrier, tx), _:
+                self._arrive(flight.index, flight.thread, barrier, tx)
+            case _, TxOn(barrier, size):
                 phase = self.unrolling.number(flight.index, flight.thread)
                 ring = self._barrier(barrier).ring
                 object_ = self.barriers[barrier, phase % ring]

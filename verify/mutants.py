@@ -110,7 +110,7 @@ def _depths(call: InstrCall) -> Iterator[tuple[str, Block]]:
     effect = call.instr.effect
     if not isinstance(effect, WaitGroup):
         return
-    arg = call.operand(effect.operand)
+    arg = None if effect.operand is None else call.operand(effect.operand)
     if not isinstance(arg, IndexArg):
         return
     for value in (const(arg.value) - 1, const(arg.value) + 1):

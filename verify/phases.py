@@ -7,7 +7,7 @@ from itertools import product
 
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Cond
-from exogpu.ir.instr import Commit
+from exogpu.ir.instr import Commit, Group
 from exogpu.ir.walk import index_names
 from exogpu.smt.poly import Poly
 from exogpu.verify.instance import Instance, Model
@@ -127,6 +127,16 @@ class Phases:
                 raise TypeError(f"{x.event.label} has no group")
         commits = [e for e in self.program.events if isinstance(e.action, Commit) and e.action.group is group]
         return count_until(self.model, self._same_thread(f"commit {group}", x.event, commits), x)
+
+    def landing(self, x: Instance, barrier: str) -> Poly | None:
+        """The first phase of `barrier` that completes only after the cp.async `x` has landed: that of its thread's next
+        arrive, if all its arrives there wait for its copies; None if not."""
+        if x.event.completion != InGroup(Group.COPY):
+            return None
+        mine = self._same_thread(f"arrive {barrier}", x.event, arrives(self.program, barrier))
+        if not mine or not all(isinstance(e.action, ArriveAction) and e.action.after_copies for e in mine):
+            return None
+        return count_until(self.model, mine, x)
 
     def slot(self, x: Instance, buffer: str) -> Poly:
         """Which execution of the buffer's allocation the instance works in."""

@@ -99,10 +99,12 @@ class FenceAction:
 
 @dataclass(frozen=True, slots=True)
 class ArriveAction:
-    """Arrival on a barrier, with expected transaction bytes."""
+    """Arrival on a barrier, with expected transaction bytes. `after_copies`: performed when the thread's cp.async have
+    landed, and publishing those alone."""
 
     barrier: str
     tx: int
+    after_copies: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ class AwaitAction:
 
 @dataclass(frozen=True, slots=True)
 class WaitAction:
-    """Commit-group wait, at most `pending` groups left."""
+    """Commit-group wait, at most `pending` groups left; `ALL` waits for what is not committed, too."""
 
     group: Group
     pending: int
@@ -128,6 +130,9 @@ class ExitAction:
 
 
 Action = FenceAction | ArriveAction | AwaitAction | WaitAction | ExitAction | Effect
+
+ALL = -1
+"""`pending` of a wait that covers the open group."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def lower_block(state: State, block: Sequence[Stmt], path: Path) -> tuple[Node, 
             state = replace(state, accumulators=(*state.accumulators, stmt.name))
         nodes += _statement(state, stmt, here)
         for step in state.plan.after.get(here, ()):
-            if not step.by_first:
+            if not step.by_first or isinstance(stmt, InstrCall):
                 nodes += advance(step.counter)
     for counter in state.plan.at_end.get(path, ()):
         nodes += advance(counter)

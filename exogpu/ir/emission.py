@@ -1,7 +1,7 @@
 """The vocabulary in which an instruction says how it is emitted.
 
     emission ::= asm(text, operands) | guard(element, dims) { emission } | repeat(var, count) { emission }
-               | store(element, values) | copy(element, element) | pin
+               | store(element, values) | copy(element, element) | copy_async(element, element) | pin
 
 `asm` is inline PTX. Its text names operands as `$name`; each operand is typed, and the emitter turns it into a
 register, an immediate or a register list. Windows are named by the instruction's parameter. An offset inside a
@@ -187,8 +187,17 @@ class CopyVector:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyAsync:
+    """`size` bytes from global to shared memory by cp.async; what lies outside the tensor becomes zero."""
+
+    to: Element
+    source: Element
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class Pin:
     """The C++ compiler may not move reads or writes of accumulator registers across this point."""
 
 
-Emission = Asm | Guard | Repeat | Store | CopyVector | Pin
+Emission = Asm | Guard | Repeat | Store | CopyVector | CopyAsync | Pin

@@ -47,10 +47,11 @@ class Footprint:
 
 
 class Group(enum.Enum):
-    """Commit-group counters: wgmma groups are per warp, bulk groups per thread."""
+    """Commit-group counters: wgmma groups are per warp, bulk and cp.async groups per thread."""
 
     WGMMA = "wgmma"
     BULK = "bulk"
+    COPY = "cp.async"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +86,11 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class WaitGroup:
-    """Waits until at most `operand` youngest groups are pending; `reads_only`: only source reads are done."""
+    """Waits until at most `operand` youngest groups are pending, or without `operand` for every operation, committed or
+    not; `reads_only`: only source reads are done."""
 
     group: Group
-    operand: str
+    operand: str | None
     reads_only: bool = False
 
 
@@ -105,7 +107,15 @@ class WgmmaFence:
     """Orders register accesses with later wgmma (PTX wgmma.fence)."""
 
 
-Effect = Commit | WaitGroup | ProxyFence | WgmmaFence
+@dataclass(frozen=True, slots=True)
+class CopyArrive:
+    """The thread's arrive on `barrier`, performed when all cp.async that it has issued have landed (PTX
+    cp.async.mbarrier.arrive.noinc): it counts as an Arrive, and publishes those copies only."""
+
+    barrier: str
+
+
+Effect = Commit | WaitGroup | ProxyFence | WgmmaFence | CopyArrive
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +160,8 @@ class Instr:
 
     `unit`: threads of the collective that executes it (0: any).
     `aligned`: `.sync.aligned`, all threads of each warp execute it together. `zero_fill`: windows whose
-    out-of-bounds elements read as 0 or are not written. `contract` returns the violated static rules, as
+    out-of-bounds elements read as 0 or are not written, in the ranged dimensions, and with `fills_points` in all.
+    `contract` returns the violated static rules, as
     sentences. `meaning` is the sequential body. `pipelined` names wgmma's accumulator: two wgmma of one shape
     with equal windows of it run in order (PTX wgmma.fence, exemption).
     """
@@ -163,6 +174,7 @@ class Instr:
     effect: Effect | None = None
     aligned: bool = False
     zero_fill: tuple[str, ...] = ()
+    fills_points: bool = False
     alignments: Callable[[InstrCall, Buffers], tuple[Alignment, ...]] = lambda call, buffers: ()
     contract: Callable[[InstrCall, Buffers], tuple[str, ...]] = lambda call, buffers: ()
     meaning: Callable[[InstrCall, Buffers], tuple[Stmt, ...]] = lambda call, buffers: ()

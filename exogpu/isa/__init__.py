@@ -1,5 +1,6 @@
 """Instructions: one declaration each (signature, contract, meaning, footprint, timeline, emission)."""
 
+from exogpu.isa.async_copy import cp_async, cp_async_arrive, cp_async_commit, cp_async_wait, cp_async_wait_all
 from exogpu.isa.epilogue import acc_store
 from exogpu.isa.groups import (
     bulk_commit,
@@ -20,6 +21,11 @@ __all__ = [
     "bulk_commit",
     "bulk_wait",
     "bulk_wait_read",
+    "cp_async",
+    "cp_async_arrive",
+    "cp_async_commit",
+    "cp_async_wait",
+    "cp_async_wait_all",
     "fence_proxy_async",
     "fence_proxy_async_all",
     "tma_load",

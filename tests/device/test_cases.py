@@ -85,3 +85,21 @@ def test_ordinary_loads_see_a_bulk_store(kernel: Callable[[str], Kernel], rows: 
     kernel("reread")(x, y, z, w)
     for got, wanted in ((w, old), (y, x), (z, x)):
         assert bool((got == wanted).all())
+
+
+@pytest.mark.parametrize("name, block, m, k", [
+    ("copy_groups", 128, 1, 4), ("copy_groups", 128, 300, 12), ("copy_groups", 128, 1000, 520),
+    ("copy_arrivals", 32, 1, 2), ("copy_arrivals", 32, 300, 26), ("copy_arrivals", 32, 20000, 520),
+])  # fmt: skip
+def test_copies_land_before_they_are_read(
+    kernel: Callable[[str], Kernel], name: str, block: int, m: int, k: int
+) -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(k)
+    dtype = torch.float32 if name == "copy_groups" else torch.bfloat16
+    x, y = torch.randn(m, k, device="cuda").to(dtype), torch.full((m,), float("nan"), device="cuda")
+    kernel(name)(X=x, Y=y)
+    padded = torch.zeros(-(-m // block) * block, device="cuda", dtype=torch.float64)
+    padded[:m] = x.double().sum(1)
+    wanted = padded.reshape(-1, block).flip(1).reshape(-1)[:m]
+    torch.testing.assert_close(y.double(), wanted, rtol=1e-4, atol=1e-3)

@@ -125,7 +125,7 @@ def _sites(body: tuple[Stmt, ...], path: Path, place: _Place, persistent: bool) 
 
 def _item(stmt: Stmt, rings: dict[str, int]) -> tuple[_Item, int] | None:
     match stmt:
-        case Alloc(name, memory=Smem(_, ring)):
+        case Alloc(name, memory=Smem(ring=ring)):
             return _Item("alloc", name, ring), 0
         case Await(barrier, lag):
             return _Item("await", barrier, rings[barrier]), lag

@@ -15,7 +15,8 @@ from exogpu.verify.ordering import Impossible, Proved, Undecided, Violated, deci
 from exogpu.verify.overflow import overflow_claims
 from exogpu.verify.program import ArriveAction, ExitAction, Program
 from exogpu.verify.races import Conflict, common_range, concrete_box, conflicts, cross_task, hazard
-from exogpu.verify.result import Obligation, Status
+from exogpu.verify.result import Counterexample, Obligation, Status
+from exogpu.verify.reuse import reuse_conflicts, storage_facts
 from exogpu.verify.single import Found, hold
 from exogpu.verify.text import HELP, race_message
 from exogpu.verify.witness import race, single
@@ -23,7 +24,7 @@ from exogpu.verify.witness import race, single
 
 def race_obligations(program: Program) -> Iterator[Obligation]:
     """Ordering obligations of every pair of conflicting statements."""
-    for conflict in conflicts(program):
+    for conflict in (*conflicts(program), *reuse_conflicts(program)):
         outcome = decide(program, conflict.goal)
         if not isinstance(outcome, Impossible):
             yield _race(outcome, conflict)
@@ -38,7 +39,7 @@ def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligat
         name=conflict.goal.name,
         rule=rule,
         title=f"{first.event.label} (line {first.event.span.line}) before {second.event.label} "
-        f"(line {second.event.span.line}) on {conflict.buffer.name}",
+        f"(line {second.event.span.line}) on {_where(conflict)}",
         status=Status.PROVED,
         span=second.event.span if rule == "race.async_inflight" else second.access.span,
     )
@@ -53,7 +54,7 @@ def _with(base: Obligation, outcome: Proved | Violated | Undecided, conflict: Co
             return replace(base, chains=chains, queries=(query,))
         case Undecided(reason):
             return replace(base, status=Status.UNKNOWN, reason=reason)
-        case Violated(unrolling, x, y):
+        case Violated():
             fence = conflict.goal.needs.fence
             passed_by = (
                 fence.value if fence is not None and base.rule.startswith(("proxy.", "fence.", "wgmma.")) else None
@@ -61,12 +62,25 @@ def _with(base: Obligation, outcome: Proved | Violated | Undecided, conflict: Co
             return replace(
                 base,
                 status=Status.REFUTED,
-                message=race_message(base.rule, conflict.buffer.name, first.event.label, second.event.label),
+                message=race_message(base.rule, _where(conflict), first.event.label, second.event.label),
                 label="second access" if base.rule != "race.async_inflight" else "the CTA ends",
                 labels=(Label(first.access.span, "first access"),),
                 help=HELP.get(base.rule),
-                counterexample=race(unrolling, x, y, common=_common(unrolling, x, y, conflict), fence=passed_by),
+                counterexample=_counterexample(outcome, conflict, passed_by),
             )
+
+
+def _where(conflict: Conflict) -> str:
+    one, other = conflict.buffer.name, conflict.second.access.buffer
+    return one if one == other else f"the storage of {one} and {other}"
+
+
+def _counterexample(outcome: Violated, conflict: Conflict, fence: str | None) -> Counterexample:
+    u, x, y = outcome.unrolling, outcome.x, outcome.y
+    if conflict.second.access.buffer == conflict.buffer.name:
+        return race(u, x, y, common=_common(u, x, y, conflict), fence=fence)
+    found = race(u, x, y, fence=fence)
+    return replace(found, facts=(*found.facts, *storage_facts(u, conflict, x, y)))
 
 
 def _common(u: Unrolling, x: Occurrence, y: Occurrence, conflict: Conflict) -> tuple[str, str] | None:
@@ -93,6 +107,8 @@ def _broken_rule(outcome: Violated, conflict: Conflict) -> str:
         return "fence.state_space" if shared else conflict.rule
     if conflict.rule == "race.async_inflight" or conflict.rule.startswith("wgmma."):
         return conflict.rule
+    if conflict.second.access.buffer != conflict.buffer.name:
+        return "smem.reuse"
     u, x = outcome.unrolling, outcome.x
     leaders = {x.first // size * size for size in (WARP, WARPGROUP)}
     leaders &= {t for o in occurrences(u.program, x.event, u.sizes, u.tasks) for t in o.threads}

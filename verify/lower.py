@@ -17,6 +17,7 @@ from exogpu.ir.instr import (
     Proxy,
     WaitGroup,
 )
+from exogpu.ir.pools import storage
 from exogpu.ir.proc import Proc, SizeArg, TensorArg
 from exogpu.ir.stmt import (
     Alloc,
@@ -156,7 +157,7 @@ class _Lowering:
         shape = tuple(Int(n) for n in stmt.shape)
         self.info[stmt.name] = BufferInfo(stmt.dtype, stmt.memory, shape)
         self.buffers[stmt.name] = Buffer(
-            stmt.name, stmt.memory, shape, stmt.dtype.bytes, len(self.events), stmt.span, place.first
+            stmt.name, stmt.memory, shape, stmt.dtype.bytes, len(self.events), stmt.span, place.first, storage(stmt)
         )
         self.emit(stmt, place, f"allocation of {stmt.name}", Exec.EACH)
 

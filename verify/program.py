@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from exogpu.ir.index import Cond, Index
 from exogpu.ir.instr import Effect, Group, Mode, Proxy
+from exogpu.ir.pools import Storage
 from exogpu.ir.types import Memory
 from exogpu.source import Span
 
@@ -181,7 +182,7 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class Buffer:
     """A memory object. `alloc` is the id of the allocation event (None for arguments), `first` the first thread of the
-    collective that allocates it."""
+    collective that allocates it. `storage`: where it lies in a pool of shared memory."""
 
     name: str
     memory: Memory
@@ -190,6 +191,7 @@ class Buffer:
     alloc: int | None
     span: Span
     first: Index
+    storage: Storage | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ HELP = {
     "mbar.unobserved_phase": "wait for the phase that last used this mbarrier before arriving on it again",
     "mbar.parity_alias": "let every waiter pass its phase before the barrier can advance by another ring",
     "deadlock.cycle": "make every awaited phase complete by arrives that come earlier in the sequential order",
+    "smem.reuse": "hand it on: a Fence that both pass, or Arrive when the last access is done and Await before "
+    "the next owner's first",
     "setmaxnreg.pool": "lower the register counts of the roles",
 }
 
@@ -33,6 +35,8 @@ def race_message(rule: str, buffer: str, first: str, second: str) -> str:
             return f"race on `{buffer}`: {second} can overwrite it while {first} still reads it"
         case "race.waw":
             return f"race on `{buffer}`: {second} can write it before the write of {first} is done"
+        case "smem.reuse":
+            return f"race on {buffer}: {second} can come while {first} is not done"
         case "mbar.lane_release":
             return f"the release of `{buffer}` covers only its own thread: {second} can come while {first} is not done"
         case "race.async_inflight":

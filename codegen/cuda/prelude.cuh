@@ -138,6 +138,8 @@ DEVICE int count_inside(int first, int extent, int count) {
 DEVICE unsigned shared_address(const void* pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
+// The buffer that follows may lie where another one, of another type, has been.
+DEVICE void new_storage() { asm volatile("" : : : "memory"); }
 template <int BYTES> DEVICE unsigned swizzle(unsigned offset) { return offset ^ ((offset >> 3) & (BYTES - 16)); }
 DEVICE unsigned long long matrix_descriptor(unsigned start, unsigned low, unsigned high) {
     // The start address counts 16-byte units; shared memory is far below 2^18 bytes, so no field overflows.

@@ -32,6 +32,7 @@ from exogpu.codegen.specialise import loop_interval, must_expand
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.collective import WARP
 from exogpu.ir.index import Int
+from exogpu.ir.pools import storage
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
@@ -132,7 +133,8 @@ def _shared(state: State, stmt: Alloc, use: Use, c_type: str) -> list[Node]:
         slot = add(times(state.team.member, placed.slots), slot)
     offset = plus(times(slot, placed.slot_bytes), placed.offset)
     start, address = add(Name("shared"), offset), add(Name("shared_base"), offset)
-    nodes: list[Node] = [Declare("const unsigned", Name(address_name(stmt.name)), address)]
+    nodes: list[Node] = [] if storage(stmt) is None else [Do(Apply("new_storage", ()))]
+    nodes.append(Declare("const unsigned", Name(address_name(stmt.name)), address))
     if swizzle_of(state.buffers[stmt.name]):
         return [*nodes, Declare("unsigned char* const", Name(bytes_name(stmt.name)), start)]
     typed = Convert(f"{c_type}*", start, "reinterpret_cast")

@@ -99,8 +99,9 @@ def memory_text(memory: Memory) -> str:
     match memory:
         case Gmem():
             return "GMEM"
-        case Smem(swizzle, ring):
+        case Smem(swizzle, ring, pool, offset):
             options = [f"swizzle={swizzle}"] * (swizzle != 0) + [f"ring={ring}"] * (ring != 1)
+            options += [f'pool="{pool}"'] * (pool is not None) + [f"offset={offset}"] * (offset != 0)
             return f"SMEM({', '.join(options)})" if options else "SMEM"
         case Rmem(threads):
             return f"RMEM(threads={threads})" if threads else "RMEM"

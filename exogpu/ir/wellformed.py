@@ -18,6 +18,7 @@ from exogpu.ir.instr import BufferInfo
 from exogpu.ir.literals import ranges
 from exogpu.ir.operands import operand_problems
 from exogpu.ir.placement import Place, count, misplaced
+from exogpu.ir.pools import pool_problems
 from exogpu.ir.proc import Block, Proc, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, For, InstrCall, Stmt, Tasks
 from exogpu.ir.types import Gmem, Scalar
@@ -57,7 +58,7 @@ def check(proc: Proc) -> tuple[Diagnostic, ...]:
         {a.name: BufferInfo(a.dtype, Gmem(), a.shape) for a in proc.args if isinstance(a, TensorArg)},
     )
     block, tasks = [*_block(proc.block)], [*_task_nest(proc)]
-    problems = [*_duplicates(proc), *_functions(proc), *block, *tasks, *ranges(proc)]
+    problems = [*_duplicates(proc), *_functions(proc), *block, *tasks, *ranges(proc), *pool_problems(proc.body)]
     for arg in proc.args:
         if isinstance(arg, TensorArg):
             problems += (d for extent in arg.shape for d in _index(extent, names.variables, arg.span))

@@ -103,3 +103,22 @@ def test_copies_land_before_they_are_read(
     padded[:m] = x.double().sum(1)
     wanted = padded.reshape(-1, block).flip(1).reshape(-1)[:m]
     torch.testing.assert_close(y.double(), wanted, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("rows, columns", [(1, 4), (300, 100), (5000, 260)])
+def test_storage_is_reused_by_a_staging_tile(kernel: Callable[[str], Kernel], rows: int, columns: int) -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(rows)
+    x, y = torch.randn(rows, columns, device="cuda"), torch.full((rows, 32), float("nan"), device="cuda")
+    kernel("staged")(X=x, Y=y)
+    padded = torch.nn.functional.pad(x.double(), (0, -columns % 32)).reshape(rows, -1, 32)
+    torch.testing.assert_close(y.double(), padded.sum(1).flip(1), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("rows", [1, 5000])
+def test_tiles_of_two_types_in_turn(kernel: Callable[[str], Kernel], rows: int) -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.randn(rows, 64, device="cuda")
+    y = torch.full((rows, 64), float("nan"), device="cuda", dtype=torch.bfloat16)
+    kernel("in_turn")(X=x, Y=y)
+    assert bool((y == x.bfloat16().flip(1).reshape(rows, 32, 2).flip(2).reshape(rows, 64)).all())

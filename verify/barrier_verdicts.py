@@ -9,6 +9,7 @@ from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.barriers import (
     arrival_count,
     byte_properties,
+    joins_and_waits,
     not_lapped,
     observed_before,
     parties,
@@ -20,7 +21,7 @@ from exogpu.verify.instance import Instance, Model
 from exogpu.verify.machine import Delay, Early, Stuck
 from exogpu.verify.ordering import Goal, Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.ordinal import NoClosedForm
-from exogpu.verify.phases import Phases, arrives, awaits, copies
+from exogpu.verify.phases import Phases, arrives, awaits, copies, executors
 from exogpu.verify.program import Barrier, Event, Program
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
@@ -35,6 +36,9 @@ def barrier_obligations(program: Program) -> Iterator[Obligation]:
             if not (*arrives(program, barrier.name), *awaits(program, barrier.name), *copies(program, barrier.name)):
                 continue  # declared and never used
             yield _count(program, barrier)
+            if barrier.named:
+                yield from _generations(program, barrier)
+                continue
             yield from _bytes(program, barrier)
             for wait in awaits(program, barrier.name):
                 yield from _progress(program, barrier, wait)
@@ -44,12 +48,24 @@ def barrier_obligations(program: Program) -> Iterator[Obligation]:
         except NoClosedForm as error:
             yield Obligation(
                 f"barrier/{barrier.name}",
-                "mbar.count",
+                _count_rule(barrier),
                 f"phases of {barrier.name}",
                 Status.UNKNOWN,
                 barrier.span,
                 reason=f"no closed form for its phases: {error}",
             )
+
+
+def _generations(program: Program, barrier: Barrier) -> Iterator[Obligation]:
+    """A named barrier: parities cannot alias, since a waiting thread is itself part of the next generation."""
+    for wait in awaits(program, barrier.name):
+        yield from _progress(program, barrier, wait)
+    for signal in arrives(program, barrier.name):
+        yield _recycled(program, barrier, signal)
+
+
+def _count_rule(barrier: Barrier) -> str:
+    return "bar.count" if barrier.named else "mbar.count"
 
 
 # -- counts, bytes, progress: replayed by running the machine at the model's sizes -------------------------------------
@@ -59,8 +75,8 @@ def _count(program: Program, barrier: Barrier) -> Obligation:
     found = arrival_count(program, barrier)
     base = Obligation(
         f"count/{barrier.name}",
-        "mbar.count",
-        f"each phase of {barrier.name} gets {barrier.count} arrivals",
+        _count_rule(barrier),
+        f"each {'generation' if barrier.named else 'phase'} of {barrier.name} gets {barrier.count} arrivals",
         Status.PROVED,
         barrier.span,
     )
@@ -183,6 +199,23 @@ def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:
     message = (
         f"nothing has waited for the phase before on this mbarrier of `{barrier.name}` when {signal.label} signals"
     )
+    return _any_of(program, base, [goals for _, goals in pairs], [prop for prop, _ in pairs], message)
+
+
+def _recycled(program: Program, barrier: Barrier, signal: Event) -> Obligation:
+    """No warp may join a generation while the one before is still open."""
+    base = Obligation(
+        f"recycle/{barrier.name}/{signal.id}",
+        "bar.recycle",
+        f"{signal.label} (line {signal.span.line}) follows the generation before of {barrier.name}",
+        Status.PROVED,
+        signal.span,
+    )
+    if joins_and_waits(program, barrier, executors(signal)):
+        return base
+    waiting = [p for p in parties(awaits(program, barrier.name)) if joins_and_waits(program, barrier, p.threads)]
+    pairs = [observed_before(program, barrier, p, signal) for p in waiting]
+    message = f"{signal.label} can come while the generation before of `{barrier.name}` is still open"
     return _any_of(program, base, [goals for _, goals in pairs], [prop for prop, _ in pairs], message)
 
 

@@ -180,6 +180,12 @@ def uniform_lags(program: Program, barrier: Barrier) -> bool:
     return all(len({_lag(s) for s in p.statements}) == 1 for p in parties(awaits(program, barrier.name)))
 
 
+def joins_and_waits(program: Program, barrier: Barrier, threads: frozenset[int]) -> bool:
+    """Every arrive of these threads on a named barrier is a sync, so each has itself seen the generation before."""
+    mine = executed_by(threads, arrives(program, barrier.name))
+    return all(isinstance(e.action, ArriveAction) and e.action.waits for e in mine)
+
+
 # -- progress ----------------------------------------------------------------------------------------------------------
 
 

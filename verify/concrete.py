@@ -185,6 +185,8 @@ class Unrolling:
                 case ArriveAction(barrier):
                     self._numbers[n, thread] = arrives.get(barrier, 0)
                     arrives[barrier] = arrives.get(barrier, 0) + 1
+                case AwaitAction(barrier, joined=True):
+                    self._numbers[n, thread] = arrives.get(barrier, 0) - 1
                 case AwaitAction(barrier, lag):
                     self._numbers[n, thread] = awaits.get(barrier, 0) - lag
                     awaits[barrier] = awaits.get(barrier, 0) + 1

@@ -127,7 +127,7 @@ class Search:
         sends, waits = a.item.event.action, b.item.event.action
         same = isinstance(sends, ArriveAction) and isinstance(waits, AwaitAction) and sends.barrier == waits.barrier
         if same and isinstance(sends, ArriveAction) and signals(sends, self.needs):
-            phase = self.u.number(a.index, a.item.first)
+            phase = self.u.number(a.index, a.thread)
             if 0 <= phase <= self.u.number(b.index, b.thread):
                 return Edge.SIGNAL
         return None
@@ -225,8 +225,8 @@ class Search:
         for t in self._leaving(item, thread):
             yield from self._next(t, item.key)
         action = item.event.action
-        if isinstance(action, ArriveAction) and thread == item.first and signals(action, self.needs):
-            phase = self.u.number(n, item.first)
+        if isinstance(action, ArriveAction) and signals(action, self.needs):
+            phase = self.u.number(n, thread)
             for m, t, waited in self._waits(action.barrier):
                 if waited >= phase:
                     yield m, t

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
+from exogpu.ir.index import Bin, BoolOp, Cond, Index, Int, Not, Var
 from exogpu.ir.instr import (
     BufferInfo,
     CompleteTx,
-    CopyArrive,
     Footprint,
     GroupMember,
     InOrder,
     Mode,
+    NamedArrive,
     Proxy,
-    WaitGroup,
 )
 from exogpu.ir.pools import storage
 from exogpu.ir.proc import Proc, SizeArg, TensorArg
@@ -24,11 +22,9 @@ from exogpu.ir.stmt import (
     Arrive,
     Assign,
     Await,
-    BarrierRef,
     Fence,
     For,
     If,
-    IndexArg,
     InstrCall,
     Range,
     Role,
@@ -40,10 +36,10 @@ from exogpu.ir.stmt import (
 from exogpu.ir.types import Gmem
 from exogpu.ir.value import Value
 from exogpu.ir.walk import reads
-from exogpu.verify.index import computed_by_cond, computed_by_value, const
+from exogpu.verify.effects import barrier_of, conditions, effect, ends, pipeline
+from exogpu.verify.index import computed_by_value, const
 from exogpu.verify.owners import accumulator_births
 from exogpu.verify.program import (
-    ALL,
     TASK,
     TASKS,
     Access,
@@ -65,7 +61,6 @@ from exogpu.verify.program import (
     Step,
     TaskVar,
     TxOn,
-    WaitAction,
 )
 
 CTA_ROLE = "all"
@@ -182,6 +177,9 @@ class _Lowering:
 
     def instr(self, call: InstrCall, place: _Place) -> None:
         instr = call.instr
+        if isinstance(instr.effect, NamedArrive):
+            self.named(call, instr.effect, place)
+            return
         accesses = tuple(self.footprint(call, f) for f in instr.footprints)
         completion: TxOn | InGroup | None
         match instr.completion:
@@ -190,12 +188,9 @@ class _Lowering:
             case GroupMember(group):
                 completion = InGroup(group)
             case CompleteTx(barrier, data):
-                ref, window = call.operand(barrier), call.window(data)
-                if not isinstance(ref, BarrierRef):
-                    raise TypeError(f"{instr.name}: {barrier} is not a barrier")
-                completion = TxOn(ref.name, self.bytes(window))
+                completion = TxOn(barrier_of(call, barrier), self.bytes(call.window(data)))
         mode = Exec.WARPS if completion is not None and instr.aligned else Exec.EACH
-        action = _effect(call)
+        action = effect(call)
         mode = Exec.FIRST if isinstance(action, ArriveAction) else mode
         self.emit(
             call,
@@ -206,10 +201,19 @@ class _Lowering:
             action=action,
             completion=completion,
             aligned=instr.aligned,
-            pipeline=_pipeline(call),
-            computed=(*(Computed(i) for a in accesses for i in _ends(a)), *_conditions(call)),
+            pipeline=pipeline(call),
+            computed=(*(Computed(i) for a in accesses for i in ends(a)), *conditions(call)),
             alignments=self.alignments(call),
         )
+
+    def named(self, call: InstrCall, joins: NamedArrive, place: _Place) -> None:
+        """Every thread of the warps arrives; a sync is an arrive, and a wait for what it is part of."""
+        barrier = barrier_of(call, joins.barrier)
+        label = f"{call.instr.name} {barrier}"
+        arrive = ArriveAction(barrier, 0, waits=joins.waits)
+        self.emit(call, place, label, Exec.EACH, action=arrive, aligned=True)
+        if joins.waits:
+            self.emit(call, place, label, Exec.EACH, action=AwaitAction(barrier, 0, joined=True), aligned=True)
 
     def alignments(self, call: InstrCall) -> tuple[Aligned, ...]:
         out: list[Aligned] = []
@@ -289,56 +293,9 @@ def _conjuncts(cond: Cond) -> tuple[Cond, ...]:
             return (cond,)
 
 
-def _effect(call: InstrCall) -> Action | None:
-    match call.instr.effect:
-        case WaitGroup(group, None, reads_only):
-            return WaitAction(group, ALL, reads_only)
-        case CopyArrive(barrier):
-            ref = call.operand(barrier)
-            if not isinstance(ref, BarrierRef):
-                raise TypeError(f"{call.instr.name}: {barrier} is not a barrier")
-            return ArriveAction(ref.name, 0, after_copies=True)
-        case WaitGroup(group, str() as operand, reads_only):
-            arg = call.operand(operand)
-            if not isinstance(arg, IndexArg):
-                raise TypeError(f"{call.instr.name}: {operand} is missing")
-            return WaitAction(group, const(arg.value), reads_only)
-        case effect:
-            return effect
-
-
-def _ends(access: Access) -> Iterator[Index]:
-    """First and last index per dimension: the elements between are computed by adding offsets."""
-    for lo, extent in access.dims:
-        yield lo
-        if extent > 1:
-            yield Bin("+", lo, Int(extent - 1))
-
-
-def _conditions(call: InstrCall) -> Iterator[Computed]:
-    """What the conditions and integers among the operands compute."""
-    for _, arg in call.operands:
-        match arg:
-            case IndexArg(Cmp() | BoolOp() | Not() | Bool() as cond):
-                yield from (Computed(*c) for c in computed_by_cond(cond))
-            case IndexArg(Var() | Int() | Bin() as index):
-                yield Computed(index)
-            case _:
-                pass
-
-
-def _pipeline(call: InstrCall) -> str | None:
-    """Instructions of one shape on one accumulator tile: wgmma's exemption from fences and waits between them.
-
-    The tile must be at literal offsets, so that two overlapping tiles with one key are equal.
-    """
-    if call.instr.pipelined is None:
-        return None
-    windows = [arg for _, arg in call.operands if isinstance(arg, Window)]
-    ranges = [d for d in call.window(call.instr.pipelined).dims if isinstance(d, Range)]
-    if not all(isinstance(d.lo, Int) for d in ranges):
-        return None
-    return f"{call.instr.name}{[w.shape for w in windows]}{[const(d.lo) for d in ranges]}"
+def _barriers(proc: Proc) -> dict[str, Barrier]:
+    named = {b.name: Barrier(b.name, 1, b.count, b.span, named=True) for b in proc.named}
+    return {b.name: Barrier(b.name, b.ring, b.count, b.span) for b in proc.barriers} | named
 
 
 def lower(proc: Proc) -> Program:
@@ -374,6 +331,6 @@ def lower(proc: Proc) -> Program:
         persistent=proc.block.persistent,
         tasks=tuple(out.tasks),
         buffers=out.buffers,
-        barriers={b.name: Barrier(b.name, b.ring, b.count, b.span) for b in proc.barriers},
+        barriers=_barriers(proc),
         events=accumulator_births(tuple(out.events), out.buffers),
     )

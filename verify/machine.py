@@ -133,7 +133,7 @@ class Machine:
         for n, item in enumerate(self.unrolling.items):
             match item.event.action, item.event.completion:
                 case ArriveAction(barrier), _:
-                    arriving[barrier].add(item.first)
+                    arriving[barrier].update(item.threads)
                 case _, TxOn(barrier, size):
                     self.bound[barrier, self.unrolling.number(n, item.first)] += size
                 case _:
@@ -282,7 +282,8 @@ class Machine:
         phase = self.unrolling.number(index, thread)
         ring = self._barrier(barrier).ring
         object_ = self.barriers[barrier, phase % ring]
-        if object_.pending == 0:
+        together = self.bundles[thread]
+        if object_.pending < together:
             self.broken = Early(index, thread, f"phase {phase} of {barrier} gets more arrivals than its count")
             return
         if object_.completed != phase // ring:
@@ -291,8 +292,8 @@ class Machine:
             )
             return
         object_.tx += tx
-        object_.pending -= 1
-        self.arrived[barrier, phase] += 1
+        object_.pending -= together
+        self.arrived[barrier, phase] += together
         object_.settle()
         self._note(index, thread, f"arrives on {barrier} for phase {phase}", barrier, phase % ring)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from exogpu.ir.collective import WARP
 from exogpu.ir.index import Bin, Cmp, Int
 from exogpu.ir.instr import WaitGroup
 from exogpu.ir.proc import Proc
@@ -50,6 +51,11 @@ def mutants(proc: Proc) -> Iterator[Mutant]:
             if count >= 1:
                 changed = (*proc.barriers[:n], replace(barrier, count=count), *proc.barriers[n + 1 :])
                 yield Mutant(f"{barrier.name}: count {count}", barrier.span, replace(proc, barriers=changed))
+    for n, named in enumerate(proc.named):
+        for count in (named.count - WARP, named.count + WARP):
+            if count >= WARP:
+                others = (*proc.named[:n], replace(named, count=count), *proc.named[n + 1 :])
+                yield Mutant(f"{named.name}: count {count}", named.span, replace(proc, named=others))
     for what, span, body in _edits(proc.body):
         yield Mutant(what, span, replace(proc, body=body))
 

@@ -108,6 +108,9 @@ class Phases:
         match x.event.action, x.event.completion:
             case ArriveAction(barrier), _:
                 return count_until(self.model, self._same_thread("arrive", x.event, arrives(self.program, barrier)), x)
+            case AwaitAction(barrier, joined=True), _:
+                mine = self._same_thread("arrive", x.event, arrives(self.program, barrier))
+                return count_until(self.model, mine, x) - 1
             case AwaitAction(barrier, lag), _:
                 waits = self._same_thread("await", x.event, awaits(self.program, barrier))
                 return count_until(self.model, waits, x) - lag

@@ -101,19 +101,21 @@ class FenceAction:
 @dataclass(frozen=True, slots=True)
 class ArriveAction:
     """Arrival on a barrier, with expected transaction bytes. `after_copies`: performed when the thread's cp.async have
-    landed, and publishing those alone."""
+    landed, and publishing those alone. `waits`: its threads then await the same phase."""
 
     barrier: str
     tx: int
     after_copies: bool = False
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AwaitAction:
-    """Wait for phase (number of earlier awaits of this thread) - lag."""
+    """Wait for phase (number of earlier awaits of this thread) - lag; `joined`: for that of its latest arrive."""
 
     barrier: str
     lag: int
+    joined: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,12 +198,14 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """A barrier: `ring` mbarriers, each phase waits for `count` arrivals."""
+    """A barrier: `ring` mbarriers, each phase waits for `count` arrivals. A `named` one is a single barrier of the CTA
+    whose phases are its generations."""
 
     name: str
     ring: int
     count: int
     span: Span
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from exogpu.diagnostics import BadInput
 from exogpu.ir.layout import plan_layout
+from exogpu.ir.named import plan_barriers
 from exogpu.ir.proc import Proc
 from exogpu.ir.wellformed import check
 from exogpu.smt.solver import Unsat, version
@@ -29,6 +30,7 @@ def verify(proc: Proc) -> Report:
     if problems:
         raise BadInput(problems)
     plan_layout(proc)
+    plan_barriers(proc)
     program = lower(proc)
     if _nothing_runs(program):
         reason = "the require(...) preconditions leave no sizes at which a task runs, so nothing is shown"

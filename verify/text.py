@@ -15,6 +15,8 @@ HELP = {
     "mbar.lane_release": "an Arrive publishes only what its own thread did: Fence() first, or let every warp arrive",
     "uninit": "write every element of a fresh buffer before it is read; the first wgmma of a tile does not accumulate",
     "mbar.count": "initialise the barrier with the number of arriving threads",
+    "bar.count": "declare the barrier with the number of threads that arrive or sync in each generation",
+    "bar.recycle": "let the warp wait for a thread that has synced in the generation before, or sync itself",
     "mbar.tx_bytes": "expect exactly the bytes of the phase's copies; a copy counts for its thread's next Arrive, "
     "so the copies come before the Arrive that expects them",
     "mbar.unobserved_phase": "wait for the phase that last used this mbarrier before arriving on it again",

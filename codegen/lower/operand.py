@@ -20,6 +20,8 @@ from exogpu.ir.emission import (
     Applied,
     AsmOperand,
     BarrierAddress,
+    BarrierCount,
+    BarrierId,
     Coordinate,
     Element,
     Fragment,
@@ -95,9 +97,12 @@ def bind(state: State, call: InstrCall, operand: AsmOperand, use: Use | None) ->
         case Coordinate(tensor, dim):
             return Bound("int", "r", state.indices.expr(origin(call.window(tensor))[dim]))
         case BarrierAddress(name):
-            barrier = call.operand(name)
-            assert isinstance(barrier, BarrierRef) and use is not None
-            return Bound("unsigned", "r", barrier_address(state, barrier.name, use))
+            assert use is not None
+            return Bound("unsigned", "r", barrier_address(state, _barrier(call, name), use))
+        case BarrierId(name):
+            return _literal(state.gathered.barriers.declared[_barrier(call, name)])
+        case BarrierCount(name):
+            return _literal(next(b.count for b in state.proc.named if b.name == _barrier(call, name)))
         case MatrixDescriptor():
             return Bound("unsigned long long", "l", _descriptor(state, call, operand))
         case Accumulator(name, reads):
@@ -111,6 +116,16 @@ def bind(state: State, call: InstrCall, operand: AsmOperand, use: Use | None) ->
         case Packed(to, low, high):
             values = (register_value(state, call, low), register_value(state, call, high))
             return Bound("unsigned", "r", Apply(f"pack_{to.value}", tuple(converted(v, Scalar.F32) for v in values)))
+
+
+def _literal(value: int) -> Bound:
+    return Bound("int", "n", IntLit(value), literal=str(value))
+
+
+def _barrier(call: InstrCall, name: str) -> str:
+    ref = call.operand(name)
+    assert isinstance(ref, BarrierRef)
+    return ref.name
 
 
 def register_value(state: State, call: InstrCall, value: RegisterValue) -> Typed:

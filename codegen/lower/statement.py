@@ -38,7 +38,6 @@ from exogpu.ir.stmt import (
     Arrive,
     Assign,
     Await,
-    BarrierRef,
     Fence,
     For,
     If,
@@ -87,9 +86,8 @@ def _statement(state: State, stmt: Stmt, path: Path) -> list[Node]:
             return [Branch(state.indices.cond(cond), *branches)]
         case Role(name, body):
             return list(lower_block(state.with_team(role_team(state.proc, name)), body, path))
-        case InstrCall(_, operands):
-            waits = any(isinstance(arg, BarrierRef) for _, arg in operands)
-            return lower_instruction(state, stmt, state.use(path) if waits else None)
+        case InstrCall():
+            return lower_instruction(state, stmt, state.plan.uses.get(path))
         case Fence():
             return _fence(state, stmt.span)
         case Arrive():
@@ -200,7 +198,7 @@ def _fence(state: State, span: Span) -> list[Node]:
         raise BadInput((Diagnostic("unsupported", message, span, help="use whole warps, or a power of two below 32"),))
     if team.size == WARP:
         return [Do(Apply("__syncwarp", ()))]
-    number = plus(team.member, state.gathered.barriers.base(team, span))
+    number = plus(team.member, state.gathered.barriers.teams[team.firsts, team.size])
     return [Do(Apply("named_barrier", (number, IntLit(team.size))))]
 
 

@@ -90,6 +90,20 @@ class BarrierAddress:
 
 
 @dataclass(frozen=True, slots=True)
+class BarrierId:
+    """The number of a named barrier, a literal."""
+
+    operand: str
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierCount:
+    """How many threads join a generation of a named barrier, a literal."""
+
+    operand: str
+
+
+@dataclass(frozen=True, slots=True)
 class MatrixDescriptor:
     """64-bit wgmma shared-memory descriptor of a window (PTX ISA, matrix descriptor).
 
@@ -135,6 +149,8 @@ AsmOperand = (
     | TensorMap
     | Coordinate
     | BarrierAddress
+    | BarrierId
+    | BarrierCount
     | MatrixDescriptor
     | Accumulator
     | Predicate

@@ -115,16 +115,25 @@ class CopyArrive:
     barrier: str
 
 
-Effect = Commit | WaitGroup | ProxyFence | WgmmaFence | CopyArrive
+@dataclass(frozen=True, slots=True)
+class NamedArrive:
+    """Every thread joins the next generation of the named barrier `barrier` (PTX bar.arrive); with `waits` it waits
+    until the generation is complete (PTX bar.sync)."""
+
+    barrier: str
+    waits: bool = False
+
+
+Effect = Commit | WaitGroup | ProxyFence | WgmmaFence | CopyArrive | NamedArrive
 
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A parameter: a window of given rank in one of `memories` with one of `dtypes` (empty: any), a barrier, a
-    literal integer, a condition, or a per-element function."""
+    """A parameter: a window of given rank in one of `memories` with one of `dtypes` (empty: any), an mbarrier, a named
+    barrier, a literal integer, a condition, or a per-element function."""
 
     name: str
-    kind: Literal["window", "barrier", "int", "cond", "fn"]
+    kind: Literal["window", "barrier", "named", "int", "cond", "fn"]
     rank: int = 0
     memories: tuple[type[Memory], ...] = ()
     dtypes: tuple[Scalar, ...] = ()

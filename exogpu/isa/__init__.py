@@ -12,12 +12,15 @@ from exogpu.isa.groups import (
     wgmma_fence,
     wgmma_wait,
 )
+from exogpu.isa.named import bar_arrive, bar_sync
 from exogpu.isa.tma import tma_load, tma_store
 from exogpu.isa.vector import vec_copy
 from exogpu.isa.wgmma import wgmma
 
 __all__ = [
     "acc_store",
+    "bar_arrive",
+    "bar_sync",
     "bulk_commit",
     "bulk_wait",
     "bulk_wait_read",

@@ -122,3 +122,22 @@ def test_tiles_of_two_types_in_turn(kernel: Callable[[str], Kernel], rows: int) 
     y = torch.full((rows, 64), float("nan"), device="cuda", dtype=torch.bfloat16)
     kernel("in_turn")(X=x, Y=y)
     assert bool((y == x.bfloat16().flip(1).reshape(rows, 32, 2).flip(2).reshape(rows, 64)).all())
+
+
+@pytest.mark.parametrize("rows, columns", [(1, 64), (300, 640), (5000, 192)])
+def test_roles_hand_a_tile_over_by_named_barriers(kernel: Callable[[str], Kernel], rows: int, columns: int) -> None:
+    torch = pytest.importorskip("torch")
+    x, y = torch.randn(rows, columns, device="cuda"), torch.full((rows, columns), float("nan"), device="cuda")
+    kernel("hand_over")(X=x, Y=y)
+    assert bool((y == x.reshape(rows, -1, 64).flip(2).reshape(rows, columns)).all())
+
+
+@pytest.mark.parametrize("rows, columns", [(1, 1), (500, 300)])
+def test_roles_take_turns_by_named_barriers(kernel: Callable[[str], Kernel], rows: int, columns: int) -> None:
+    torch = pytest.importorskip("torch")
+    x, y = torch.randn(rows, columns, device="cuda"), torch.full((rows, 128), float("nan"), device="cuda")
+    kernel("turns")(X=x, Y=y)
+    total = torch.zeros(rows, device="cuda")
+    for column in x.unbind(1):
+        total = 0.5 * (total + column)
+    torch.testing.assert_close(y, total[:, None].expand(-1, 128), rtol=1e-5, atol=1e-6)

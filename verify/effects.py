@@ -1,0 +1,71 @@
+"""What an instruction call contributes to its event: the action, what its operands compute, and its pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Index, Int, Not, Var
+from exogpu.ir.instr import CopyArrive, NamedArrive, WaitGroup
+from exogpu.ir.stmt import BarrierRef, IndexArg, InstrCall, Range, Window
+from exogpu.verify.index import computed_by_cond, const
+from exogpu.verify.program import ALL, Access, Action, ArriveAction, Computed, WaitAction
+
+
+def barrier_of(call: InstrCall, operand: str) -> str:
+    """The barrier given for an operand."""
+    ref = call.operand(operand)
+    if not isinstance(ref, BarrierRef):
+        raise TypeError(f"{call.instr.name}: {operand} is not a barrier")
+    return ref.name
+
+
+def effect(call: InstrCall) -> Action | None:
+    """How the call synchronises."""
+    match call.instr.effect:
+        case WaitGroup(group, None, reads_only):
+            return WaitAction(group, ALL, reads_only)
+        case CopyArrive(barrier):
+            return ArriveAction(barrier_of(call, barrier), 0, after_copies=True)
+        case WaitGroup(group, str() as operand, reads_only):
+            arg = call.operand(operand)
+            if not isinstance(arg, IndexArg):
+                raise TypeError(f"{call.instr.name}: {operand} is missing")
+            return WaitAction(group, const(arg.value), reads_only)
+        case NamedArrive():
+            raise TypeError(f"{call.instr.name} is several events")
+        case other:
+            return other
+
+
+def ends(access: Access) -> Iterator[Index]:
+    """First and last index per dimension: the elements between are computed by adding offsets."""
+    for lo, extent in access.dims:
+        yield lo
+        if extent > 1:
+            yield Bin("+", lo, Int(extent - 1))
+
+
+def conditions(call: InstrCall) -> Iterator[Computed]:
+    """What the conditions and integers among the operands compute."""
+    for _, arg in call.operands:
+        match arg:
+            case IndexArg(Cmp() | BoolOp() | Not() | Bool() as cond):
+                yield from (Computed(*c) for c in computed_by_cond(cond))
+            case IndexArg(Var() | Int() | Bin() as index):
+                yield Computed(index)
+            case _:
+                pass
+
+
+def pipeline(call: InstrCall) -> str | None:
+    """Instructions of one shape on one accumulator tile: wgmma's exemption from fences and waits between them.
+
+    The tile must be at literal offsets, so that two overlapping tiles with one key are equal.
+    """
+    if call.instr.pipelined is None:
+        return None
+    windows = [arg for _, arg in call.operands if isinstance(arg, Window)]
+    ranges = [d for d in call.window(call.instr.pipelined).dims if isinstance(d, Range)]
+    if not all(isinstance(d.lo, Int) for d in ranges):
+        return None
+    return f"{call.instr.name}{[w.shape for w in windows]}{[const(d.lo) for d in ranges]}"

@@ -11,7 +11,7 @@ from exogpu.smt.context import Context
 from exogpu.smt.poly import Poly
 from exogpu.smt.pysmt_api import Formula
 from exogpu.smt.script import Script
-from exogpu.smt.solver import Sat, Solver, Unknown, Unsat
+from exogpu.smt.solver import Engine, Sat, Solver, Unknown, Unsat
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, locate
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
@@ -56,7 +56,7 @@ class Session:
 
     @cached_property
     def _lazy_solver(self) -> Solver:
-        return Solver(self.ctx.api)
+        return Solver(Engine(self.ctx.api))
 
     @property
     def folded(self) -> bool:
@@ -181,7 +181,7 @@ class Session:
     def record(self, answer: str) -> Query:
         """The query as it stands, for the certificate."""
         if self.folded:
-            return Query(self.name, answer, 0, Script(self.ctx.api, tuple(self._asserted)))
+            return Query(self.name, answer, 0, Script(tuple(self._asserted)))
         return Query(self.name, answer, self.solver.rlimit, self.solver.script())
 
 

@@ -19,8 +19,8 @@ Triple = tuple[Poly, Poly, Poly]
 class Context:
     """Symbols, definitions and products of one family of queries."""
 
-    def __init__(self) -> None:
-        self.api = TermApi()
+    def __init__(self, api: TermApi | None = None) -> None:
+        self.api = TermApi() if api is None else api
         self.definitions: list[Formula] = []
         self._defined: dict[tuple[object, ...], Poly] = {}
         self._products: dict[Monomial, None] = {}
@@ -28,6 +28,17 @@ class Context:
         self._triples: list[Triple] = []
         self._seen = 0
         self._taken = 0
+
+    def copy(self) -> Context:
+        """A context that starts where this one is; its `new_facts` leaves out what this one has returned."""
+        out = Context(self.api)
+        out.definitions = self.definitions.copy()
+        out._defined = self._defined.copy()
+        out._products = self._products.copy()
+        out._pinned = self._pinned.copy()
+        out._triples = self._triples.copy()
+        out._seen, out._taken = self._seen, self._taken
+        return out
 
     # -- symbols and definitions ---------------------------------------------------------------------------------
 

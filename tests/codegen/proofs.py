@@ -9,7 +9,6 @@ from exogpu.codegen.cuda.tree import Source
 from exogpu.codegen.lower.kernel import Lowered, lower
 from exogpu.ir.proc import Proc
 from exogpu.lang import load
-from exogpu.smt.pysmt_api import TermApi
 from exogpu.smt.script import Script
 from exogpu.source import NOWHERE
 from exogpu.verify.proven import ProvenKernel, seal

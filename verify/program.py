@@ -11,12 +11,13 @@ the parallel program their iteration says which threads execute.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from exogpu.ir.index import Cond, Index
 from exogpu.ir.instr import Effect, Group, Mode, Proxy
 from exogpu.ir.types import Memory
 from exogpu.source import Span
+from exogpu.verify.memo import Memo
 
 
 class LoopKind(enum.Enum):
@@ -229,6 +230,7 @@ class Program:
     buffers: dict[str, Buffer]
     barriers: dict[str, Barrier]
     events: tuple[Event, ...]
+    memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
 
     @property
     def everybody(self) -> range:

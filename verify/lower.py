@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from exogpu.ir.collective import plus
 from exogpu.ir.index import Bin, BoolOp, Cond, Index, Int, Not, Var
 from exogpu.ir.instr import (
     BufferInfo,
@@ -16,7 +17,7 @@ from exogpu.ir.instr import (
     Proxy,
 )
 from exogpu.ir.pools import storage
-from exogpu.ir.proc import Proc, SizeArg, TensorArg
+from exogpu.ir.proc import Block, Proc, SizeArg, TensorArg
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
@@ -26,6 +27,7 @@ from exogpu.ir.stmt import (
     For,
     If,
     InstrCall,
+    Point,
     Range,
     Role,
     Stmt,
@@ -33,10 +35,11 @@ from exogpu.ir.stmt import (
     Threads,
     Window,
 )
-from exogpu.ir.types import Gmem
+from exogpu.ir.types import Gmem, Rmem
 from exogpu.ir.value import Value
 from exogpu.ir.walk import reads
-from exogpu.verify.effects import barrier_of, conditions, effect, ends, pipeline
+from exogpu.source import Span
+from exogpu.verify.calls import barrier_of, conditions, effect, ends, pipeline
 from exogpu.verify.index import computed_by_value, const
 from exogpu.verify.owners import accumulator_births
 from exogpu.verify.program import (
@@ -64,6 +67,7 @@ from exogpu.verify.program import (
 )
 
 CTA_ROLE = "all"
+EXIT_CTA = "cta.exit"
 
 
 @dataclass(slots=True)
@@ -115,7 +119,7 @@ class _Lowering:
                 self.task_nest(stmt, place)
             case For(var, lo, hi, Threads(unit), body):
                 loop = Loop(var, lo, hi, LoopKind.THREADS, unit, place.first)
-                first = Bin("+", place.first, Bin("*", Int(unit), Var(var)))
+                first = plus(place.first, Bin("*", Int(unit), Var(var)))
                 self.block(body, replace(place.enter(loop), first=first, size=unit))
             case For(var, lo, hi, _, body):
                 self.block(body, place.enter(Loop(var, lo, hi, LoopKind.SEQ)))
@@ -124,7 +128,8 @@ class _Lowering:
                 self.block(orelse, replace(place, guards=(*place.guards, *_conjuncts(Not(cond)))))
             case Role(name, body):
                 decl = next(r for r in self.proc.block.roles if r.name == name)
-                self.block(body, replace(place, first=Int(decl.first), size=decl.threads, role=name))
+                first = plus(place.first, Int(decl.first))
+                self.block(body, replace(place, first=first, size=decl.threads, role=name))
             case Alloc():
                 self.alloc(stmt, place)
             case Assign():
@@ -133,9 +138,8 @@ class _Lowering:
                 self.instr(stmt, place)
             case Fence():
                 self.emit(stmt, place, "Fence", Exec.TOGETHER, action=FenceAction())
-            case Arrive(barrier, tx):
-                action = ArriveAction(barrier, 0 if tx is None else const(tx))
-                self.emit(stmt, place, f"Arrive {barrier}", Exec.FIRST, action=action)
+            case Arrive():
+                self.arrive(stmt, place)
             case Await(barrier, lag):
                 self.emit(stmt, place, f"Await {barrier}", Exec.EACH, action=AwaitAction(barrier, lag))
 
@@ -151,10 +155,38 @@ class _Lowering:
     def alloc(self, stmt: Alloc, place: _Place) -> None:
         shape = tuple(Int(n) for n in stmt.shape)
         self.info[stmt.name] = BufferInfo(stmt.dtype, stmt.memory, shape)
+        whole = self.proc.block.cluster > 1 and place.size > self.proc.block.threads
+        private = isinstance(stmt.memory, Rmem) and stmt.memory.threads == 0
         self.buffers[stmt.name] = Buffer(
-            stmt.name, stmt.memory, shape, stmt.dtype.bytes, len(self.events), stmt.span, place.first, storage(stmt)
+            stmt.name,
+            stmt.memory,
+            shape,
+            stmt.dtype.bytes,
+            len(self.events),
+            stmt.span,
+            place.first,
+            per_cta=whole and not private,
+            storage=storage(self.proc.block, stmt),
         )
         self.emit(stmt, place, f"allocation of {stmt.name}", Exec.EACH)
+
+    def arrive(self, stmt: Arrive, place: _Place) -> None:
+        """One event, or one for each CTA of a range."""
+        cta: Index | None = None
+        match stmt.ctas:
+            case Point(index):
+                cta = index
+            case Range(lo, extent):
+                place, cta = self.spread(place, lo, extent)
+            case None:
+                pass
+        action = ArriveAction(stmt.barrier, 0 if stmt.tx is None else const(stmt.tx), cta)
+        self.emit(stmt, place, f"Arrive {stmt.barrier}", Exec.FIRST, action=action)
+
+    def spread(self, place: _Place, lo: Index, extent: int) -> tuple[_Place, Index]:
+        """The place of one effect for each CTA `lo .. lo + extent - 1`, and the variable with the CTA."""
+        var = f"cta{len(self.events)}"
+        return place.enter(Loop(var, lo, plus(lo, Int(extent)), LoopKind.CTAS)), Var(var)
 
     def assign(self, stmt: Assign, place: _Place) -> None:
         accesses = list(self.value_reads(stmt.rhs))
@@ -181,6 +213,11 @@ class _Lowering:
             self.named(call, instr.effect, place)
             return
         accesses = tuple(self.footprint(call, f) for f in instr.footprints)
+        cta: Index | None = None
+        if instr.spread is not None:
+            ctas = next(d for d in call.window(instr.spread).dims if isinstance(d, Range))
+            place, cta = self.spread(place, ctas.lo, ctas.extent)
+            accesses = tuple(self.one_cta(call, f, cta) for f in instr.footprints)
         completion: TxOn | InGroup | None
         match instr.completion:
             case InOrder():
@@ -188,7 +225,9 @@ class _Lowering:
             case GroupMember(group):
                 completion = InGroup(group)
             case CompleteTx(barrier, data):
-                completion = TxOn(barrier_of(call, barrier), self.bytes(call.window(data)))
+                window = call.window(data)
+                size = self.bytes(window)
+                completion = TxOn(barrier_of(call, barrier), size if cta is None else size // window.shape[0], cta)
         mode = Exec.WARPS if completion is not None and instr.aligned else Exec.EACH
         action = effect(call)
         mode = Exec.FIRST if isinstance(action, ArriveAction) else mode
@@ -233,6 +272,14 @@ class _Lowering:
         clips = f.operand in call.instr.zero_fill and isinstance(self.info[window.buffer].memory, Gmem)
         clipped = (tuple(range(len(dims))) if call.instr.fills_points else ranged) if clips else ()
         return Access(window.buffer, dims, f.mode, f.proxy, window.span, warp_dim, clipped)
+
+    def one_cta(self, call: InstrCall, f: Footprint, cta: Index) -> Access:
+        """The access of the part of a spread instruction that works in one CTA."""
+        access = self.footprint(call, f)
+        if f.operand != call.instr.spread:
+            return access
+        dim = next(n for n, d in enumerate(call.window(f.operand).dims) if isinstance(d, Range))
+        return replace(access, dims=(*access.dims[:dim], (cta, 1), *access.dims[dim + 1 :]))
 
     def bytes(self, window: Window) -> int:
         total = self.info[window.buffer].dtype.bytes
@@ -293,6 +340,23 @@ def _conjuncts(cond: Cond) -> tuple[Cond, ...]:
             return (cond,)
 
 
+def _exit(block: Block, span: Span, position: int, number: int) -> Event:
+    """The end of each CTA."""
+    loop = Loop(EXIT_CTA, Int(0), Int(block.cluster), LoopKind.THREADS, block.threads, Int(0))
+    return Event(
+        id=number,
+        label="exit",
+        role=CTA_ROLE,
+        span=span,
+        path=(Step(position, loop), Step(0, None)),
+        guards=(),
+        first=Bin("*", Int(block.threads), Var(EXIT_CTA)),
+        size=block.threads,
+        exec=Exec.TOGETHER,
+        action=ExitAction(),
+    )
+
+
 def _barriers(proc: Proc) -> dict[str, Barrier]:
     named = {b.name: Barrier(b.name, 1, b.count, b.span, named=True) for b in proc.named}
     return {b.name: Barrier(b.name, b.ring, b.count, b.span) for b in proc.barriers} | named
@@ -306,31 +370,20 @@ def lower(proc: Proc) -> Program:
             out.info[arg.name] = BufferInfo(arg.dtype, Gmem(), arg.shape)
             out.buffers[arg.name] = Buffer(arg.name, Gmem(), arg.shape, arg.dtype.bytes, None, arg.span, Int(0))
     counter = _Counter()
-    place = _Place((), (), counter, Int(0), proc.block.threads, CTA_ROLE)
+    block = proc.block
+    place = _Place((), (), counter, Int(0), block.threads * block.cluster, CTA_ROLE)
     out.block(proc.body, place)
-    out.events.append(
-        Event(
-            id=len(out.events),
-            label="exit",
-            role=CTA_ROLE,
-            span=proc.span,
-            path=(Step(counter.take(), None),),
-            guards=(),
-            first=Int(0),
-            size=proc.block.threads,
-            exec=Exec.TOGETHER,
-            action=ExitAction(),
-        )
-    )
+    out.events.append(_exit(block, proc.span, counter.take(), len(out.events)))
     return Program(
         name=proc.name,
         span=proc.span,
         sizes=tuple(a.name for a in proc.args if isinstance(a, SizeArg)),
         requires=tuple(r.cond for r in proc.requires),
         threads=proc.block.threads,
+        cluster=proc.block.cluster,
         persistent=proc.block.persistent,
         tasks=tuple(out.tasks),
         buffers=out.buffers,
         barriers=_barriers(proc),
-        events=accumulator_births(tuple(out.events), out.buffers),
+        events=accumulator_births(tuple(out.events), out.buffers, block.threads),
     )

@@ -19,7 +19,7 @@ from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordering import Goal
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import Access, Buffer, Program
-from exogpu.verify.races import Conflict, Use, concrete_box, conflicting, happens, ordering_needs
+from exogpu.verify.races import Conflict, Use, common_range, concrete_box, conflicting, happens, ordering_needs
 
 
 def reuse_conflicts(program: Program) -> Iterator[Conflict]:
@@ -46,11 +46,20 @@ def _pair(one: Buffer, other: Buffer, first: Use, second: Use) -> Conflict:
         a, b = _range(model, phases, one, x, first.access), _range(model, phases, other, y, second.access)
         guards = [to_formula(ctx, g, i.env) for i, u in ((x, first), (y, second)) for g in u.access.guards]
         return ctx.api.conj(
-            (model.before(x, y), model.same_task(x, y), ctx.lt(a[0], b[1]), ctx.lt(b[0], a[1]), *guards)
+            (
+                model.before(x, y),
+                model.same_task(x, y),
+                ctx.lt(a[0], b[1]),
+                ctx.lt(b[0], a[1]),
+                _one_cta(model, one, x, first.access, y, second.access),
+                *guards,
+            )
         )
 
     def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
         if not x.key < y.key or not (happens(x, first.access) and happens(y, second.access)):
+            return False
+        if one.per_cta and not common_range(concrete_box(x, first.access)[0], concrete_box(y, second.access)[0], None):
             return False
         a, b = span_of(u, one, x, first.access), span_of(u, other, y, second.access)
         return a.start < b.stop and b.start < a.stop
@@ -61,11 +70,19 @@ def _pair(one: Buffer, other: Buffer, first: Use, second: Use) -> Conflict:
     return Conflict(first, second, one, rule, goal)
 
 
+def _one_cta(model: Model, one: Buffer, x: Instance, a: Access, y: Instance, b: Access) -> Formula:
+    """Some CTA of a cluster holds what both access; all buffers in its shared memory have the CTA first."""
+    if not one.per_cta:
+        return model.ctx.api.literal(True)
+    (p, m), (q, n) = model.box(x, a)[0], model.box(y, b)[0]
+    return model.ctx.api.conj((model.ctx.lt(p, q + n), model.ctx.lt(q, p + m)))
+
+
 def _range(model: Model, phases: Phases, buffer: Buffer, x: Instance, access: Access) -> tuple[Poly, Poly]:
     """First byte, and one past the last, in the pool."""
     ctx, place, strides = model.ctx, _place(buffer), _strides(buffer)
     low, high = lift(0), lift(0)
-    for (lo, extent), stride in zip(model.box(x, access), strides, strict=True):
+    for (lo, extent), stride in zip(model.box(x, access)[buffer.per_cta :], strides, strict=True):
         low, high = low + lo * stride, high + (lo + extent - 1) * stride
     if place.block > 1:
         low, high = (ctx.floordiv(p, place.block) * place.block for p in (low, high))
@@ -75,7 +92,7 @@ def _range(model: Model, phases: Phases, buffer: Buffer, x: Instance, access: Ac
 
 def span_of(u: Unrolling, buffer: Buffer, x: Occurrence, access: Access) -> range:
     """The bytes of the pool that an access spans."""
-    place, strides, box = _place(buffer), _strides(buffer), concrete_box(x, access)
+    place, strides, box = _place(buffer), _strides(buffer), concrete_box(x, access)[buffer.per_cta :]
     low = sum(r.start * stride for r, stride in zip(box, strides, strict=True))
     high = sum((r.stop - 1) * stride for r, stride in zip(box, strides, strict=True))
     low, high = low // place.block * place.block, high // place.block * place.block
@@ -91,9 +108,9 @@ def _place(buffer: Buffer) -> Storage:
 
 
 def _strides(buffer: Buffer) -> Sequence[int]:
-    """Bytes between neighbours of each dimension."""
+    """Bytes between neighbours of each dimension inside a CTA."""
     strides = [buffer.element_bytes]
-    for extent in reversed(buffer.shape[1:]):
+    for extent in reversed(buffer.shape[buffer.per_cta + 1 :]):
         strides.append(strides[-1] * const(extent))
     return strides[::-1]
 

@@ -24,6 +24,7 @@ HELP = {
     "deadlock.cycle": "make every awaited phase complete by arrives that come earlier in the sequential order",
     "smem.reuse": "hand it on: a Fence that both pass, or Arrive when the last access is done and Await before "
     "the next owner's first",
+    "cluster.exit": "let the whole cluster pass a Fence() after the last access or arrive, before the end",
     "setmaxnreg.pool": "lower the register counts of the roles",
 }
 
@@ -41,6 +42,8 @@ def race_message(rule: str, buffer: str, first: str, second: str) -> str:
             return f"race on {buffer}: {second} can come while {first} is not done"
         case "mbar.lane_release":
             return f"the release of `{buffer}` covers only its own thread: {second} can come while {first} is not done"
+        case "cluster.exit":
+            return f"the CTA that holds `{buffer}` can end while {first} of the cluster still accesses it"
         case "race.async_inflight":
             return f"the CTA can end while {first} still accesses `{buffer}`"
         case "proxy.generic_to_async":

@@ -23,6 +23,7 @@ from exogpu.ir.emission import (
     BarrierCount,
     BarrierId,
     Coordinate,
+    CtaMask,
     Element,
     Fragment,
     MatrixDescriptor,
@@ -96,13 +97,10 @@ def bind(state: State, call: InstrCall, operand: AsmOperand, use: Use | None) ->
             return Bound("unsigned long long", "l", Apply("map_address", (_map(state, call, tensor, tile),)))
         case Coordinate(tensor, dim):
             return Bound("int", "r", state.indices.expr(origin(call.window(tensor))[dim]))
-        case BarrierAddress(name):
-            assert use is not None
-            return Bound("unsigned", "r", barrier_address(state, _barrier(call, name), use))
-        case BarrierId(name):
-            return _literal(state.gathered.barriers.declared[_barrier(call, name)])
-        case BarrierCount(name):
-            return _literal(next(b.count for b in state.proc.named if b.name == _barrier(call, name)))
+        case BarrierAddress() | BarrierId() | BarrierCount():
+            return _barrier(state, call, operand, use)
+        case CtaMask(name):
+            return Bound("unsigned short", "h", _mask(call.window(name)))
         case MatrixDescriptor():
             return Bound("unsigned long long", "l", _descriptor(state, call, operand))
         case Accumulator(name, reads):
@@ -118,14 +116,20 @@ def bind(state: State, call: InstrCall, operand: AsmOperand, use: Use | None) ->
             return Bound("unsigned", "r", Apply(f"pack_{to.value}", tuple(converted(v, Scalar.F32) for v in values)))
 
 
-def _literal(value: int) -> Bound:
-    return Bound("int", "n", IntLit(value), literal=str(value))
-
-
-def _barrier(call: InstrCall, name: str) -> str:
-    ref = call.operand(name)
+def _barrier(
+    state: State, call: InstrCall, operand: BarrierAddress | BarrierId | BarrierCount, use: Use | None
+) -> Bound:
+    ref = call.operand(operand.operand)
     assert isinstance(ref, BarrierRef)
-    return ref.name
+    match operand:
+        case BarrierAddress():
+            assert use is not None
+            return Bound("unsigned", "r", barrier_address(state, ref.name, use))
+        case BarrierId():
+            number = state.gathered.barriers.declared[ref.name]
+        case BarrierCount():
+            number = next(b.count for b in state.proc.named if b.name == ref.name)
+    return Bound("int", "n", IntLit(number), literal=str(number))
 
 
 def register_value(state: State, call: InstrCall, value: RegisterValue) -> Typed:
@@ -161,6 +165,13 @@ def _tile(state: State, window: Window, align: int, call: InstrCall) -> Expr:
     offset = simplify(byte_offset(info, origin(window)), state.facts)
     require_multiple(offset, align, f"the tile in `{window.buffer}`", call.span)
     return _base(state, window.buffer, state.indices.expr(offset))
+
+
+def _mask(window: Window) -> IntLit:
+    ctas = next(d for d in window.dims if isinstance(d, Range))
+    if not isinstance(ctas.lo, Int):
+        raise BadInput((Diagnostic("unsupported", "the CTAs of a multicast are literal", window.span),))
+    return IntLit((1 << ctas.extent) - 1 << ctas.lo.value, "u")
 
 
 def _map(state: State, call: InstrCall, tensor: str, tile: str) -> Name:

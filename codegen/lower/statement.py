@@ -131,7 +131,7 @@ def _shared(state: State, stmt: Alloc, use: Use, c_type: str) -> list[Node]:
         slot = add(times(state.team.member, placed.slots), slot)
     offset = plus(times(slot, placed.slot_bytes), placed.offset)
     start, address = add(Name("shared"), offset), add(Name("shared_base"), offset)
-    nodes: list[Node] = [] if storage(stmt) is None else [Do(Apply("new_storage", ()))]
+    nodes: list[Node] = [] if storage(state.proc.block, stmt) is None else [Do(Apply("new_storage", ()))]
     nodes.append(Declare("const unsigned", Name(address_name(stmt.name)), address))
     if swizzle_of(state.buffers[stmt.name]):
         return [*nodes, Declare("unsigned char* const", Name(bytes_name(stmt.name)), start)]

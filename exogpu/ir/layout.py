@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.pools import slot_bytes, swizzle_alignment
-from exogpu.ir.proc import Proc
+from exogpu.ir.proc import Block, Proc
 from exogpu.ir.stmt import Alloc, For, If, Role, Stmt, Threads
 from exogpu.ir.types import Smem
 
@@ -70,10 +70,10 @@ class _Region:
         return max(p.offset + p.slot_bytes * p.slots * p.copies for p in self.members.values())
 
 
-def _regions(body: tuple[Stmt, ...]) -> list[_Region]:
+def _regions(block: Block, body: tuple[Stmt, ...]) -> list[_Region]:
     regions: dict[str | int, _Region] = {}
     for n, (alloc, memory, copies) in enumerate(allocations(body)):
-        placed = Placed(memory.offset, slot_bytes(alloc, memory), memory.ring, copies)
+        placed = Placed(memory.offset, slot_bytes(block, alloc, memory), memory.ring, copies)
         key = n if memory.pool is None else memory.pool
         known = regions.get(key, _Region({}, 0))
         align = max(known.alignment, swizzle_alignment(memory.swizzle))
@@ -93,7 +93,7 @@ def plan_layout(proc: Proc) -> SharedLayout:
     """The layout of a procedure's shared memory; BadInput if it does not fit a CTA."""
     offset, alignment = 0, MBARRIER_BYTES
     buffers: dict[str, Placed] = {}
-    for region in sorted(_regions(proc.body), key=lambda r: -r.alignment):
+    for region in sorted(_regions(proc.block, proc.body), key=lambda r: -r.alignment):
         alignment = max(alignment, region.alignment)
         offset = _round_up(offset, region.alignment)
         buffers |= {name: replace(p, offset=p.offset + offset) for name, p in region.members.items()}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import prod
 
 from exogpu.diagnostics import Diagnostic, Label
+from exogpu.ir.proc import Block
 from exogpu.ir.stmt import Alloc, Stmt
 from exogpu.ir.types import Smem
 from exogpu.ir.walk import children, walk
@@ -46,24 +47,29 @@ def swizzle_alignment(swizzle: int) -> int:
     return 8 * swizzle if swizzle else TMA_ALIGNMENT
 
 
-def slot_bytes(alloc: Alloc, memory: Smem) -> int:
-    """Bytes of one ring slot."""
+def cta_shape(block: Block, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """What one CTA holds of a buffer in shared memory: a cluster's buffers have the CTA as their first dimension."""
+    return shape if block.cluster == 1 else shape[1:]
+
+
+def slot_bytes(block: Block, alloc: Alloc, memory: Smem) -> int:
+    """Bytes of one ring slot in one CTA."""
     align = swizzle_alignment(memory.swizzle)
-    return -(-prod(alloc.shape) * alloc.dtype.bytes // align) * align
+    return -(-prod(cta_shape(block, alloc.shape)) * alloc.dtype.bytes // align) * align
 
 
-def storage(stmt: Stmt) -> Storage | None:
+def storage(block: Block, stmt: Stmt) -> Storage | None:
     """Where a statement's buffer lies in its pool; None if it allocates none in a pool."""
     match stmt:
         case Alloc(memory=Smem(swizzle, ring, str() as pool, offset) as memory):
-            return Storage(pool, offset, slot_bytes(stmt, memory), ring, 8 * swizzle if swizzle else 1)
+            return Storage(pool, offset, slot_bytes(block, stmt, memory), ring, 8 * swizzle if swizzle else 1)
         case _:
             return None
 
 
-def pool_problems(body: tuple[Stmt, ...]) -> Iterator[Diagnostic]:
+def pool_problems(launch: Block, body: tuple[Stmt, ...]) -> Iterator[Diagnostic]:
     """Misplaced members, pools that share nothing, and overlapping buffers that are alive at once."""
-    members = [(s, found) for s in walk(body) if isinstance(s, Alloc) and (found := storage(s)) is not None]
+    members = [(s, found) for s in walk(body) if isinstance(s, Alloc) and (found := storage(launch, s)) is not None]
     sizes = Counter(place.pool for _, place in members)
     for alloc, place in members:
         align = swizzle_alignment(alloc.memory.swizzle if isinstance(alloc.memory, Smem) else 0)
@@ -73,20 +79,20 @@ def pool_problems(body: tuple[Stmt, ...]) -> Iterator[Diagnostic]:
         if sizes[place.pool] == 1:
             text = f"`{alloc.name}` is alone in the pool `{place.pool}`"
             yield Diagnostic("lang.memory", text, alloc.span, help="give the same pool to what shares its storage")
-    yield from _alive(body, ())
+    yield from _alive(launch, body, ())
 
 
-def _alive(block: tuple[Stmt, ...], living: tuple[Alloc, ...]) -> Iterator[Diagnostic]:
+def _alive(launch: Block, block: tuple[Stmt, ...], living: tuple[Alloc, ...]) -> Iterator[Diagnostic]:
     for stmt in block:
-        mine = storage(stmt)
+        mine = storage(launch, stmt)
         if isinstance(stmt, Alloc) and mine is not None:
             for other in living:
-                theirs = storage(other)
+                theirs = storage(launch, other)
                 if theirs is not None and mine.overlaps(theirs):
                     yield _both_alive(stmt, other)
             living = (*living, stmt)
         for inner in children(stmt):
-            yield from _alive(inner, living)
+            yield from _alive(launch, inner, living)
 
 
 def _both_alive(stmt: Alloc, other: Alloc) -> Diagnostic:

@@ -12,6 +12,7 @@ from exogpu.isa.groups import (
     wgmma_fence,
     wgmma_wait,
 )
+from exogpu.isa.multicast import tma_load_multicast
 from exogpu.isa.named import bar_arrive, bar_sync
 from exogpu.isa.tma import tma_load, tma_store
 from exogpu.isa.vector import vec_copy
@@ -32,6 +33,7 @@ __all__ = [
     "fence_proxy_async",
     "fence_proxy_async_all",
     "tma_load",
+    "tma_load_multicast",
     "tma_store",
     "vec_copy",
     "wgmma",

@@ -1,4 +1,4 @@
-"""What an instruction call contributes to its event: the action, what its operands compute, and its pipeline."""
+"""What the parallel program needs to know of one instruction call."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def barrier_of(call: InstrCall, operand: str) -> str:
 
 
 def effect(call: InstrCall) -> Action | None:
-    """How the call synchronises."""
+    """What the instruction does besides touching memory."""
     match call.instr.effect:
         case WaitGroup(group, None, reads_only):
             return WaitAction(group, ALL, reads_only)
         case CopyArrive(barrier):
             return ArriveAction(barrier_of(call, barrier), 0, after_copies=True)
+        case NamedArrive():
+            raise TypeError(f"{call.instr.name} is several events")
         case WaitGroup(group, str() as operand, reads_only):
             arg = call.operand(operand)
             if not isinstance(arg, IndexArg):
                 raise TypeError(f"{call.instr.name}: {operand} is missing")
             return WaitAction(group, const(arg.value), reads_only)
-        case NamedArrive():
-            raise TypeError(f"{call.instr.name} is several events")
         case other:
             return other
 

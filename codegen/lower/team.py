@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from exogpu.codegen.cuda.tree import Binary, Expr, IntLit, Name
 from exogpu.ir.collective import WARP
 
+CTA_RANK = Name("cta_rank")
+"""The CTA's number in its cluster."""
+
 
 @dataclass(frozen=True, slots=True)
 class Team:
@@ -25,6 +28,14 @@ class Team:
 def cta(threads: int) -> Team:
     """All threads of the CTA."""
     return Team(threads, Name("thread"), Name("warp"), Name("lane"), (0,), IntLit(0))
+
+
+def cluster(threads: int, ctas: int) -> Team:
+    """All threads of the cluster."""
+    if ctas == 1:
+        return cta(threads)
+    thread, warp = (add(times(CTA_RANK, n), Name(word)) for n, word in ((threads, "thread"), (threads // WARP, "warp")))
+    return Team(threads * ctas, thread, warp, Name("lane"), (0,), IntLit(0))
 
 
 def plus(a: Expr, b: int) -> Expr:

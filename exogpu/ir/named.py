@@ -19,7 +19,7 @@ from exogpu.source import Span
 NAMED_BARRIERS = range(1, 16)
 
 Teams = tuple[tuple[int, ...], int]
-"""Groups of threads of a CTA side by side: the first thread of each, and their size."""
+"""Groups of threads side by side: the first thread of each, and their size. A role's are counted inside its CTA."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,8 @@ def plan_barriers(proc: Proc) -> BarrierIds:
         raise BadInput((_out_of_ids(proc.named[len(declared)].span, "this is one more"),))
     teams: dict[Teams, int] = {}
     free = NAMED_BARRIERS.start + len(declared)
-    cta = proc.block.threads
-    for (everywhere, size), span in _fences(proc, proc.body, ((0,), proc.block.threads * proc.block.cluster)):
-        firsts = tuple(dict.fromkeys(first % cta for first in everywhere))
-        if size == WARP or size >= cta or size % WARP or (firsts, size) in teams:
+    for (firsts, size), span in _fences(proc, proc.body, ((0,), proc.block.threads * proc.block.cluster)):
+        if size == WARP or size >= proc.block.threads or size % WARP or (firsts, size) in teams:
             continue  # joined without a number, or known
         teams[firsts, size] = free
         free += len(firsts)
@@ -61,7 +59,7 @@ def _fences(proc: Proc, block: tuple[Stmt, ...], who: Teams) -> Iterator[tuple[T
                 inside = tuple(first + v * unit for first in who[0] for v in members), unit
             case Role(name):
                 role = next(r for r in proc.block.roles if r.name == name)
-                inside = tuple(first + role.first for first in who[0]), role.threads
+                inside = (role.first,), role.threads
             case _:
                 pass
         for inner in children(stmt):

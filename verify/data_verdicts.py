@@ -9,6 +9,7 @@ from functools import partial
 from exogpu.diagnostics import Label
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
+from exogpu.ir.instr import Group
 from exogpu.verify.bounds import claims
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Occurrence, Unrolling, occurrences
@@ -16,12 +17,12 @@ from exogpu.verify.graph import FenceKind, Needs, Search
 from exogpu.verify.ordering import Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.overflow import overflow_claims
 from exogpu.verify.pieces import Piece
-from exogpu.verify.program import ArriveAction, Buffer, ExitAction, Program
+from exogpu.verify.program import ArriveAction, Buffer, ExitAction, InGroup, Program
 from exogpu.verify.races import Conflict, Use, common_range, concrete_box, conflicts, cross_task, hazard
 from exogpu.verify.result import Counterexample, Obligation, Status
 from exogpu.verify.reuse import reuse_conflicts, storage_facts
 from exogpu.verify.single import Found, Property, hold
-from exogpu.verify.text import HELP, race_message
+from exogpu.verify.text import HELP, LANDING, race_message
 from exogpu.verify.witness import race, single
 
 
@@ -72,9 +73,14 @@ def _with(base: Obligation, outcome: Proved | Violated | Undecided, conflict: Co
                 message=race_message(base.rule, _where(conflict), first.event.label, second.event.label),
                 label="the CTA ends" if isinstance(second.event.action, ExitAction) else "second access",
                 labels=(Label(first.access.span, "first access"),),
-                help=HELP.get(base.rule),
+                help=_advice(base.rule, conflict),
                 counterexample=_counterexample(outcome, conflict, passed_by),
             )
+
+
+def _advice(rule: str, conflict: Conflict) -> str | None:
+    copies = conflict.first.event.completion == InGroup(Group.COPY)
+    return LANDING if copies and rule in ("race.raw", "race.war", "race.waw", "smem.reuse") else HELP.get(rule)
 
 
 def _where(conflict: Conflict) -> str:

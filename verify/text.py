@@ -28,6 +28,11 @@ HELP = {
     "setmaxnreg.pool": "lower the register counts of the roles",
 }
 
+LANDING = (
+    "let the copying thread wait (cp_async_wait) before the barrier that hands the copy on, or arrive with "
+    "cp_async_arrive: no barrier and no other arrive waits for a copy that is in flight"
+)
+
 
 def race_message(rule: str, buffer: str, first: str, second: str) -> str:
     """One sentence for a pair of statements that nothing orders."""

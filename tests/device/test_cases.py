@@ -105,6 +105,16 @@ def test_copies_land_before_they_are_read(
     torch.testing.assert_close(y.double(), wanted, rtol=1e-4, atol=1e-3)
 
 
+@pytest.mark.parametrize("m, k", [(1, 8), (64, 64), (200, 72), (20000, 520)])
+def test_copied_operands_of_wgmma(kernel: Callable[[str], Kernel], m: int, k: int) -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(k)
+    a, b = (torch.randn(rows, k, device="cuda").bfloat16() for rows in (m, 64))
+    c = torch.full((m, 64), float("nan"), device="cuda")
+    kernel("copied_gemm")(A=a, B=b, C=c)
+    torch.testing.assert_close(c.double(), a.double() @ b.double().T, rtol=1e-3, atol=k * 1e-5)
+
+
 @pytest.mark.parametrize("rows, columns", [(1, 4), (300, 100), (5000, 260)])
 def test_storage_is_reused_by_a_staging_tile(kernel: Callable[[str], Kernel], rows: int, columns: int) -> None:
     torch = pytest.importorskip("torch")

@@ -125,6 +125,19 @@ def test_an_arrive_behind_copies_publishes_only_the_copies(tmp_path: Path) -> No
     assert {o.rule for o in report.obligations if o.status is Status.REFUTED} == {"race.raw"}
 
 
+def test_wgmma_reads_copies_behind_a_proxy_fence(tmp_path: Path) -> None:
+    text = CASES.read_text()
+    fence = "                fence_proxy_async()\n                Fence()\n"
+    early = fence.replace("                Fence()\n", "") + "                Await(full)\n"
+    assert verdict(tmp_path / "good.py", text, "copied_gemm").status is Status.PROVED
+    for name, bad in (
+        ("none", text.replace(fence, "")),
+        ("early", text.replace("                Await(full)\n" + fence, early)),
+    ):
+        report = verdict(tmp_path / f"{name}.py", bad, "copied_gemm")
+        assert {o.rule for o in report.obligations if o.status is Status.REFUTED} == {"proxy.generic_to_async"}
+
+
 @pytest.mark.parametrize("name", ["copy_groups", "copy_arrivals"])
 def test_the_explicit_engine_agrees(tmp_path: Path, name: str) -> None:
     (tmp_path / "small.py").write_text(TEXT)

@@ -67,3 +67,50 @@ def copy_arrivals(M: size, K: size, X: bf16[M, K] @ GMEM, Y: f32[M] @ GMEM):
                     Y[32 * bm + t] = total[t, 0]
     with role(producer):
         cp_async_wait_all()
+
+
+@proc
+def copied_gemm(M: size, K: size, A: bf16[M, K] @ GMEM, B: bf16[64, K] @ GMEM, C: f32[M, 64] @ GMEM):
+    """A product whose swizzled operands come by cp.async: ordinary writes, so wgmma reads them behind a proxy fence."""
+    require(K >= 1 and K % 8 == 0)
+    block(producer=warpgroups(1), consumer=warpgroups(1), persistent=True)
+    full = mbarrier(ring=2, count=128)
+    empty = mbarrier(ring=2, count=4)
+    for bm in tasks(0, ceildiv(M, 64)):
+        acc: f32[1, 64, 64] @ WGMMA_D
+        for k in seq(0, ceildiv(K, 64)):
+            a: bf16[64, 64] @ SMEM(swizzle=128, ring=2)
+            b: bf16[64, 64] @ SMEM(swizzle=128, ring=2)
+            with role(producer):
+                Await(empty, lag=2)
+                for t in threads(128):
+                    for v in unroll(0, 4):
+                        cp_async(
+                            a[16 * v + t // 8, 8 * (t % 8) : 8 * (t % 8) + 8],
+                            A[64 * bm + 16 * v + t // 8, 64 * k + 8 * (t % 8) : 64 * k + 8 * (t % 8) + 8],
+                        )
+                        cp_async(
+                            b[16 * v + t // 8, 8 * (t % 8) : 8 * (t % 8) + 8],
+                            B[16 * v + t // 8, 64 * k + 8 * (t % 8) : 64 * k + 8 * (t % 8) + 8],
+                        )
+                    cp_async_arrive(full)
+            with role(consumer):
+                Await(full)
+                fence_proxy_async()
+                Fence()
+                wgmma_fence()
+                for ks in unroll(0, 4):
+                    wgmma(
+                        acc[0, :, :],
+                        a[:, 16 * ks : 16 * ks + 16],
+                        b[:, 16 * ks : 16 * ks + 16],
+                        accumulate=k > 0 or ks > 0,
+                    )
+                wgmma_commit()
+                wgmma_wait(0)
+                for w in threads(4, unit=warp):
+                    Arrive(empty)
+        with role(consumer):
+            acc_store(C[64 * bm : 64 * bm + 64, 0:64], acc[0, :, :])
+    with role(producer):
+        cp_async_wait_all()

@@ -21,6 +21,7 @@ from exogpu.verify.concrete import Occurrence, cta_meant
 from exogpu.verify.graph import Edge, Needs, PathNode, signals
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
+from exogpu.verify.landing import landed
 from exogpu.verify.phases import Phases, barrier_cta
 from exogpu.verify.program import (
     TASK,
@@ -275,21 +276,15 @@ class ChainFormula:
         return self.ctx.api.conj((self.phases.same_cta(a, b), *later))
 
     def _from_group(self, node: Instance) -> Formula:
-        """A wait of x's thread covers its group; or another thread awaits a phase whose arrive follows x's landing."""
+        """A wait of x's thread covers its group; or some thread awaits a phase that completes behind x's landing."""
         x, ctx = self.x, self.ctx
         match node.event.action:
             case WaitAction(_, pending):
                 done = ctx.le(self.phases.group(x) + (1 + pending), self.phases.group(node))
                 mine = self.model.same_thread(x.threads, node.threads)
                 return ctx.api.conj((done, mine, self.model.before(x, node)))
-            case AwaitAction(barrier):
-                landing = self.phases.landing(x, barrier)
-                if landing is None:
-                    return ctx.api.literal(False)
-                here = ctx.eq(self.phases.own_cta(x), self.phases.own_cta(node))
-                return ctx.api.conj((here, ctx.le(landing, self.phases.phase(node))))
             case _:
-                return ctx.api.literal(False)
+                return landed(self.phases, x, node)
 
     def _signal(self, a: Instance, b: Instance) -> Formula:
         if not isinstance(a.event.action, ArriveAction) or not signals(a.event.action, self.needs):

@@ -16,7 +16,8 @@ from exogpu.verify.prove import verify
 from exogpu.verify.result import Report, Status
 
 CASES = Path(__file__).parents[1] / "codegen" / "cases" / "copies.py"
-TEXT = CASES.read_text().replace("128", "64").replace("127", "63")
+WHOLE = CASES.read_text()
+TEXT = WHOLE[: WHOLE.index("@proc\ndef copied_gemm")].replace("128", "64").replace("127", "63")
 """Few threads: lanes are not bundled, so witnesses cost their number."""
 
 HANDOFF = """from exogpu.lang import *
@@ -125,24 +126,45 @@ def test_an_arrive_behind_copies_publishes_only_the_copies(tmp_path: Path) -> No
     assert {o.rule for o in report.obligations if o.status is Status.REFUTED} == {"race.raw"}
 
 
+HOLD = "                    cp_async_hold(full)\n                    Arrive(full)"
+HELD = changed("                    cp_async_arrive(full)", HOLD)
+
+
+def test_a_held_phase_completes_behind_the_copies(tmp_path: Path) -> None:
+    """The arrive of cp.async without noinc adds nothing to the count: the thread's own Arrive does."""
+    assert verdict(tmp_path / "held.py", HELD, "copy_arrivals").status is Status.PROVED
+    late = "                    Arrive(full)\n                    cp_async_hold(full)"
+    for name, text in (("late", HELD.replace(HOLD, late)), ("free", HELD.replace("cp_async_hold(full)", "pass"))):
+        report = verdict(tmp_path / f"{name}.py", text, "copy_arrivals")
+        assert "race.raw" in {o.rule for o in report.obligations if o.status is Status.REFUTED}
+    counted = verdict(tmp_path / "counted.py", HELD.replace("count=32", "count=64"), "copy_arrivals")
+    assert "mbar.count" in {o.rule for o in counted.obligations if o.status is Status.REFUTED}
+
+
+def test_only_an_arriving_thread_holds_a_phase(tmp_path: Path) -> None:
+    text = HELD.replace("                    Arrive(full)", "                Fence()\n                Arrive(full)")
+    report = verdict(tmp_path / "other.py", text.replace("count=32", "count=1"), "copy_arrivals")
+    assert report.status is not Status.PROVED
+
+
+def test_the_explicit_engine_agrees_on_held_phases(tmp_path: Path) -> None:
+    (tmp_path / "held.py").write_text(HELD)
+    program = lower(load(tmp_path / "held.py")["copy_arrivals"])
+    assert not list(faults(program, {"M": 3, "K": 12, TASKS: 1}))
+
+
 def test_wgmma_reads_copies_behind_a_proxy_fence(tmp_path: Path) -> None:
-    text = CASES.read_text()
-    fence = "                fence_proxy_async()\n                Fence()\n"
-    early = fence.replace("                Fence()\n", "") + "                Await(full)\n"
-    assert verdict(tmp_path / "good.py", text, "copied_gemm").status is Status.PROVED
-    for name, bad in (
-        ("none", text.replace(fence, "")),
-        ("early", text.replace("                Await(full)\n" + fence, early)),
-    ):
-        report = verdict(tmp_path / f"{name}.py", bad, "copied_gemm")
-        assert {o.rule for o in report.obligations if o.status is Status.REFUTED} == {"proxy.generic_to_async"}
+    fence = "                fence_proxy_async()\n"
+    assert verdict(tmp_path / "good.py", WHOLE, "copied_gemm").status is Status.PROVED
+    report = verdict(tmp_path / "bad.py", WHOLE.replace(fence, ""), "copied_gemm")
+    assert {o.rule for o in report.obligations if o.status is Status.REFUTED} == {"proxy.generic_to_async"}
 
 
 @pytest.mark.parametrize("name", ["copy_groups", "copy_arrivals"])
 def test_the_explicit_engine_agrees(tmp_path: Path, name: str) -> None:
     (tmp_path / "small.py").write_text(TEXT)
     program = lower(load(tmp_path / "small.py")[name])
-    for k in (0, 12):
+    for k in (0, 8):
         assert not list(faults(program, {"M": 3, "K": k, TASKS: 1}))
 
 

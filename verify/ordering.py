@@ -131,7 +131,7 @@ class _ChainSearch:
     def _proof(self, core: frozenset[str]) -> Proved:
         source, target = self.goal.source, self.goal.target
         used = [c for name, c in self.chains.items() if name in core]
-        self.proven += [c for c in self.chains.values() if c not in self.proven]
+        self.proven += [c for c in used if c not in self.proven]
         chains = tuple(Chain(describe(c, source, target), axioms(c, source, target)) for c in used)
         return Proved(chains, self.session.record("unsat"))
 

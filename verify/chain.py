@@ -92,7 +92,10 @@ Where = Near | First | Last | ThreadOf | Fixed | CtaOf | Meant
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An intermediate event of a chain: iteration per loop, and its lane (an anchor's thread, or an offset)."""
+    """An intermediate event of a chain: iteration per loop, and its lane (an anchor's thread, or an offset).
+
+    The anchor "next" is the link after this one, where both are steps of one thread.
+    """
 
     event: Event
     where: tuple[tuple[str, Where], ...]
@@ -128,8 +131,8 @@ def lift_path(
     for split in dict.fromkeys((*signals, len(path), 0)):
         try:
             links = tuple(
-                _lift(program, node, *(("x", x), ("y", y)) if i < split else (("y", y), ("x", x)))
-                for i, node in enumerate(path)
+                _lift(program, path, edges, i, *(("x", x), ("y", y)) if i < split else (("y", y), ("x", x)))
+                for i in range(len(path))
             )
         except NotLiftable:
             continue
@@ -139,7 +142,15 @@ def lift_path(
     return out
 
 
-def _lift(program: Program, node: PathNode, near: tuple[str, Occurrence], far: tuple[str, Occurrence]) -> Link:
+def _lift(
+    program: Program,
+    path: list[PathNode],
+    edges: list[Edge],
+    i: int,
+    near: tuple[str, Occurrence],
+    far: tuple[str, Occurrence],
+) -> Link:
+    node = path[i]
     where: list[tuple[str, Where]] = []
     exact = True
     for loop in node.item.event.loops:
@@ -154,7 +165,13 @@ def _lift(program: Program, node: PathNode, near: tuple[str, Occurrence], far: t
             continue
         place, exact = _sequential_loop(loop, node, near, far, exact)
         where.append((loop.var, place))
-    return Link(node.item.event, tuple(where), _lane(node, near, far))
+    follows = i < len(edges) and edges[i] is Edge.PROGRAM_ORDER and _same_thread(node, path[i + 1])
+    return Link(node.item.event, tuple(where), _lane(node, near, far, handed_on=follows))
+
+
+def _same_thread(a: PathNode, b: PathNode) -> bool:
+    """Two steps of one thread each, and of the same one."""
+    return a.thread == b.thread and {a.item.event.exec, b.item.event.exec} <= {Exec.EACH, Exec.FIRST}
 
 
 def _sequential_loop(
@@ -195,9 +212,13 @@ def _thread_loop(loop: Loop, node: PathNode, near: tuple[str, Occurrence], far: 
     return Fixed(value)
 
 
-def _lane(node: PathNode, near: tuple[str, Occurrence], far: tuple[str, Occurrence]) -> str | int:
+def _lane(
+    node: PathNode, near: tuple[str, Occurrence], far: tuple[str, Occurrence], *, handed_on: bool
+) -> str | int:
     if node.item.event.exec not in (Exec.EACH, Exec.WARPS) or node.item.event.size == 1:
         return 0
+    if handed_on:
+        return "next"
     for name, anchor in (near, far):
         if anchor.first == node.thread:
             return name
@@ -224,7 +245,7 @@ class ChainFormula:
             # a warp-collective operation joins its lanes in time but publishes nothing between them
             return self.ctx.api.literal(False)
         try:
-            nodes = [self._instance(link) for link in chain.links]
+            nodes = self._instances(chain.links)
         except KeyError:
             # a guard or bound tests the coordinates of a task that is neither x's nor y's
             return self.ctx.api.literal(False)
@@ -290,9 +311,17 @@ class ChainFormula:
             left = Span(warp, WARP)
         return self.ctx.api.conj((self.model.same_thread(left, b.threads), self.model.before(a, b)))
 
-    def _instance(self, link: Link) -> Instance:
-        env: dict[str, Poly] = dict(self.model.sizes)
+    def _instances(self, links: tuple[Link, ...]) -> list[Instance]:
+        """From the last to the first, since a link may be named from the one after it."""
         anchors = {"x": self.x, "y": self.y}
+        out: list[Instance] = []
+        for link in reversed(links):
+            anchors["next"] = self._instance(link, anchors)
+            out.append(anchors["next"])
+        return out[::-1]
+
+    def _instance(self, link: Link, anchors: Mapping[str, Instance]) -> Instance:
+        env: dict[str, Poly] = dict(self.model.sizes)
         loops = {loop.var: loop for loop in link.event.loops}
         for var, where in link.where:
             env[var] = self._iteration(loops[var], where, env, anchors)

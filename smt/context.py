@@ -210,7 +210,9 @@ class Context:
         """Lets every variable meet every factor that some variable is multiplied with: lemmas relate products with a
         common factor, and a proof may need one that no formula has."""
         defined = {name for p in self._defined.values() for name in p.symbols()}
-        splits = [(tuple(n for n in m if n not in defined), tuple(n for n in m if n in defined)) for m in self._products]
+        splits = [
+            (tuple(n for n in m if n not in defined), tuple(n for n in m if n in defined)) for m in self._products
+        ]
         mixed = [(v, d) for v, d in splits if len(v) == 1 and d]
         for variable in dict.fromkeys(v for v, _ in mixed):
             for factor in dict.fromkeys(d for _, d in mixed):

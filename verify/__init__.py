@@ -9,13 +9,13 @@ landing                     when a cp.async has landed for those that await an m
 concrete, graph, mbarrier,  the explicit engine: unrolled at concrete sizes, happens-before paths, an operational run
   machine
 session, single, ordering,  one solver session; properties of single instances; ordering of pairs by lifted chains
-  chain
+  chain, lift
 races, reuse, barriers,     what has to be shown, one module per kind of obligation
   bounds, overflow, claim,
   registers
 data_verdicts,              the verdicts as obligations, with counterexamples in the user's words
   barrier_verdicts, initialised, witness, text
-result, proven              what comes out; the seal that `codegen` asks for
+result, proven, cache       what comes out; the seal that `codegen` asks for; reports of earlier runs
 explicit, mutants           the oracle that keeps the prover honest; systematic edits
 """
 

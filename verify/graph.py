@@ -45,12 +45,19 @@ class FenceKind(enum.Enum):
 class Needs:
     """What a path must do: order visibly or only in time, and pass through a fence of the given kind.
 
-    `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it.
+    `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it. `both_async`: both accesses
+    are asynchronous, so a relaxed arrive may stand between them (axiom L4).
     """
 
     temporal: bool = False
     fence: FenceKind | None = None
     reads_only: bool = False
+    both_async: bool = False
+
+    def through(self, signal: ArriveAction) -> bool:
+        """The arrive hands on what the path has to carry. One that waits for copies publishes nothing else (PTX ISA,
+        asynchronous operations), though it comes later."""
+        return self.temporal or (not signal.after_copies and (self.both_async or not signal.relaxed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +75,6 @@ class Edge(enum.Enum):
     PROGRAM_ORDER = "program order"
     SIGNAL = "arrive to await"
     COMPLETION = "issue of a copy to await"
-
-
-def signals(arrive: ArriveAction, needs: Needs) -> bool:
-    """The arrive publishes what its thread did before: one that waits for copies publishes nothing else (PTX ISA,
-    asynchronous operations), though it comes later."""
-    return needs.temporal or not arrive.after_copies
 
 
 _State = tuple[int, int, bool]
@@ -126,8 +127,12 @@ class Search:
         if a.item.key < b.item.key and into.intersection(self._leaving(a.item, a.thread)):
             return Edge.PROGRAM_ORDER
         sends, waits = a.item.event.action, b.item.event.action
-        together = isinstance(sends, ArriveAction) and isinstance(waits, AwaitAction) and sends.barrier == waits.barrier
-        if together and isinstance(sends, ArriveAction) and signals(sends, self.needs):
+        if (
+            isinstance(sends, ArriveAction)
+            and isinstance(waits, AwaitAction)
+            and sends.barrier == waits.barrier
+            and self.needs.through(sends)
+        ):
             phase = self.u.number(a.index, a.thread)
             same = self.u.barrier_cta(a.index) == b.thread // self.u.program.threads
             if same and 0 <= phase <= self.u.number(b.index, b.thread):
@@ -244,10 +249,10 @@ class Search:
         item = self.u.items[n]
         for t in self._leaving(item, thread):
             yield from self._next(t, item.key)
-        action = item.event.action
-        if isinstance(action, ArriveAction) and signals(action, self.needs):
+        signal = item.event.action
+        if isinstance(signal, ArriveAction) and self.needs.through(signal):
             phase = self.u.number(n, thread)
-            for m, t, waited in self._waits(action.barrier, self.u.barrier_cta(n)):
+            for m, t, waited in self._waits(signal.barrier, self.u.barrier_cta(n)):
                 if waited >= phase:
                     yield m, t
         if self.needs.temporal and isinstance(item.event.completion, TxOn) and self._leaves_cta(item):

@@ -111,6 +111,7 @@ def ordering_needs(buffer: Buffer, first: Use, second: Use) -> Needs:
     return Needs(
         fence=fence,
         reads_only=bulk_read and a.mode is Mode.READ,
+        both_async=a.proxy is Proxy.ASYNC and b.proxy is Proxy.ASYNC,
     )
 
 

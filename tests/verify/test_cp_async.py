@@ -168,6 +168,70 @@ def test_the_explicit_engine_agrees(tmp_path: Path, name: str) -> None:
         assert not list(faults(program, {"M": 3, "K": k, TASKS: 1}))
 
 
+AHEAD = """from exogpu.lang import *
+
+@proc
+def ahead(M: size, K: size, X: f32[M, K] @ GMEM, Y: f32[M, K] @ GMEM):
+    block(32)
+    for m in tasks(0, M):
+        s: f32[{slots}, 32] @ SMEM
+        for p in unroll(0, {prefetched}):
+            for t in threads(8):
+                cp_async(s[p, 4 * t : 4 * t + 4], X[m, 32 * p + 4 * t : 32 * p + 4 * t + 4])
+            cp_async_commit()
+        for k in seq(0, K // 32):
+            cp_async_wait({pending})
+            Fence()
+            for t in threads(32):
+                Y[m, 32 * k + t] = s[k % {slots}, 31 - t]
+            {fence}
+            for t in threads(8):
+                cp_async(
+                    s[(k + {prefetched}) % {slots}, 4 * t : 4 * t + 4],
+                    X[m, 32 * (k + {prefetched}) + 4 * t : 32 * (k + {prefetched}) + 4 * t + 4],
+                )
+            cp_async_commit()
+        cp_async_wait_all()
+"""
+
+
+@pytest.mark.parametrize("fence", ["pass", "Fence()"])
+@pytest.mark.parametrize(("slots", "prefetched", "pending"), [(2, 1, 0), (2, 2, 1), (2, 2, 2), (3, 2, 1), (3, 2, 2)])
+def test_depths_of_ring_and_wait_agree_with_the_explicit_engine(
+    tmp_path: Path, slots: int, prefetched: int, pending: int, fence: str
+) -> None:
+    text = AHEAD.format(slots=slots, prefetched=prefetched, pending=pending, fence=fence)
+    (tmp_path / "ahead.py").write_text(text)
+    proc = load(tmp_path / "ahead.py")["ahead"]
+    status = verify(proc).status
+    wrong = [f.rule for k in (32, 96) for f in faults(lower(proc), {"M": 1, "K": k, TASKS: 1})]
+    assert status is (Status.REFUTED if wrong else Status.PROVED)
+    assert (status is Status.PROVED) == (pending < prefetched and (slots > prefetched or fence == "Fence()"))
+
+
+def test_a_copy_stays_in_the_shared_memory_of_its_cta(tmp_path: Path) -> None:
+    text = """from exogpu.lang import *
+
+@proc
+def pair(M: size, X: f32[M, 128] @ GMEM, Y: f32[M, 128] @ GMEM):
+    block(64, cluster=2)
+    for m in tasks(0, M):
+        s: f32[2, 64] @ SMEM
+        for c in threads(2, unit=cta):
+            for t in threads(64):
+                cp_async(s[@@, t : t + 1], X[m, 64 * c + t : 64 * c + t + 1])
+        cp_async_wait_all()
+        Fence()
+        for c in threads(2, unit=cta):
+            for t in threads(64):
+                Y[m, 64 * c + t] = s[1 - c, 63 - t]
+        Fence()
+"""
+    assert verdict(tmp_path / "own.py", text.replace("@@", "c"), "pair").status is Status.PROVED
+    remote = verdict(tmp_path / "remote.py", text.replace("@@", "1 - c"), "pair")
+    assert {o.rule for o in remote.obligations if o.status is Status.REFUTED} == {"cluster.remote_op"}
+
+
 def test_partial_sources_are_filled_with_zeros() -> None:
     rng = np.random.default_rng(0)
     x = rng.standard_normal((130, 12)).astype(np.float32)

@@ -70,7 +70,7 @@ def _with(base: Obligation, outcome: Proved | Violated | Undecided, conflict: Co
             return replace(
                 base,
                 status=Status.REFUTED,
-                message=race_message(base.rule, _where(conflict), first.event.label, second.event.label),
+                message=race_message(base.rule, _quoted(conflict), first.event.label, second.event.label),
                 label="the CTA ends" if isinstance(second.event.action, ExitAction) else "second access",
                 labels=(Label(first.access.span, "first access"),),
                 help=_advice(base.rule, conflict),
@@ -81,6 +81,11 @@ def _with(base: Obligation, outcome: Proved | Violated | Undecided, conflict: Co
 def _advice(rule: str, conflict: Conflict) -> str | None:
     copies = conflict.first.event.completion == InGroup(Group.COPY)
     return LANDING if copies and rule in ("race.raw", "race.war", "race.waw", "smem.reuse") else HELP.get(rule)
+
+
+def _quoted(conflict: Conflict) -> str:
+    one, other = conflict.buffer.name, conflict.second.access.buffer
+    return f"`{one}`" if one == other else f"the storage of `{one}` and `{other}`"
 
 
 def _where(conflict: Conflict) -> str:

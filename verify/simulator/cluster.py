@@ -1,0 +1,246 @@
+"""The state of one cluster and what a step of some of its threads does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random
+
+import numpy as np
+
+from exogpu.diagnostics import InternalError
+from exogpu.ir.collective import WARP
+from exogpu.ir.instr import ProxyFence, WgmmaFence
+from exogpu.ir.proc import BarrierDecl
+from exogpu.ir.types import Smem
+from exogpu.verify.simulator.expr import Numbers
+from exogpu.verify.simulator.flight import Flight, pieces
+from exogpu.verify.simulator.mbarrier import Mbarrier
+from exogpu.verify.simulator.memory import Memory
+from exogpu.verify.simulator.moves import Move
+from exogpu.verify.simulator.outcome import Broken, Race, Violation
+from exogpu.verify.simulator.trace import (
+    ArriveOn,
+    AwaitOn,
+    Fresh,
+    InGroup,
+    InOrder,
+    Issue,
+    OnBarrier,
+    Operation,
+    Rendezvous,
+    Trace,
+    WaitGroup,
+)
+
+Chosen = list[int]
+
+
+@dataclass(slots=True, eq=False)
+class Cluster:
+    """Threads at their operations, barrier objects, operations in flight. `standing` has the threads that have come to
+    an operation and not performed it; `hold` is how likely a store is held back."""
+
+    trace: Trace
+    memory: Memory
+    declared: Mapping[str, BarrierDecl]
+    random: Random
+    hold: float
+    standing: dict[int, Chosen] = field(default_factory=dict)
+    at: list[int] = field(init=False)
+    objects: dict[tuple[str, int], Mbarrier] = field(init=False)
+    flights: list[Flight] = field(default_factory=list)
+    ended: bool = False
+
+    def __post_init__(self) -> None:
+        self.at = [0] * len(self.trace.of_thread)
+        self.objects = {
+            (b.name, slot): Mbarrier(f"{b.name}[{slot}]", b.count)
+            for b in self.declared.values()
+            for slot in range(b.ring)
+        }
+        for t, mine in enumerate(self.trace.of_thread):
+            if mine:
+                self.standing.setdefault(mine[0], []).append(t)
+
+    # -- threads -----------------------------------------------------------------------------------------------------
+
+    def step(self, number: int, chosen: Chosen) -> bool:
+        """Those of the chosen threads, who stand at an operation, that can perform it do; False if none can."""
+        operation = self.trace.operations[number]
+        able = self._able(operation, self.standing[number], chosen)
+        if not able:
+            return False
+        self._perform(operation, able)
+        self._leave(number, able)
+        return True
+
+    def next_of(self, thread: int) -> int | None:
+        """The operation that a thread stands at; None at its end."""
+        mine, at = self.trace.of_thread[thread], self.at[thread]
+        return mine[at] if at < len(mine) else None
+
+    def _able(self, operation: Operation, standing: Chosen, chosen: Chosen) -> Chosen:
+        if operation.together:
+            chosen = _whole_warps(standing, chosen)
+        match operation.action:
+            case Rendezvous(size, firsts):
+                return self._complete(operation, size, firsts, standing, chosen)
+            case AwaitOn(barrier, phases):
+                ring = self.declared[barrier].ring
+                wanted = _entries(operation, phases, chosen)
+                return [t for t, p in zip(chosen, wanted, strict=True) if p < -ring or self._passes(barrier, p, ring)]
+            case WaitGroup(group, below, reads_only):
+                limits = _entries(operation, below, chosen)
+                first = self._unfinished(group, reads_only)
+                return [t for t, b in zip(chosen, limits, strict=True) if first.get(t, b) >= b]
+            case _:
+                return chosen
+
+    def _passes(self, barrier: str, phase: int, ring: int) -> bool:
+        return self.objects[barrier, phase % ring].lets_pass(phase // ring)
+
+    def _unfinished(self, group: object, reads_only: bool) -> dict[int, int]:
+        """For each thread that has unfinished operations in commit groups, the earliest of these groups."""
+        first: dict[int, int] = {}
+        for f in self.flights:
+            completion = f.issue.completion
+            if isinstance(completion, InGroup) and completion.group is group and not (reads_only and f.has_read):
+                for t in range(f.thread, f.thread + f.issue.unit):
+                    first[t] = min(first.get(t, f.number), f.number)
+        return first
+
+    @staticmethod
+    def _complete(operation: Operation, size: int, firsts: Numbers, standing: Chosen, chosen: Chosen) -> Chosen:
+        """The threads of every collective that stands there as a whole and has a chosen thread."""
+        team = dict(zip(operation.threads.tolist(), firsts.tolist(), strict=True))
+        wanted = {team[t] for t in chosen}
+        groups: dict[int, Chosen] = {}
+        for t in standing:
+            if team[t] in wanted:
+                groups.setdefault(team[t], []).append(t)
+        return [t for members in groups.values() if len(members) == size for t in members]
+
+    def _leave(self, number: int, threads: Chosen) -> None:
+        gone = set(threads)
+        rest = [t for t in self.standing[number] if t not in gone]
+        if rest:
+            self.standing[number] = rest
+        else:
+            del self.standing[number]
+        for t in threads:
+            self.at[t] += 1
+            mine = self.trace.of_thread[t]
+            if self.at[t] < len(mine):
+                self.standing.setdefault(mine[self.at[t]], []).append(t)
+            else:
+                self.memory.release(np.array([t]))
+
+    def _perform(self, operation: Operation, threads: Chosen) -> None:
+        who = np.array(sorted(threads))
+        match operation.action:
+            case InOrder(moves):
+                for m in moves:
+                    which = _lanes(m, who, len(operation.threads) == len(who), len(self.at))
+                    self.memory.execute(m, which, hold=self.random.random() < self.hold)
+            case Issue() as issue:
+                self._issue(operation, issue, who)
+            case Rendezvous():
+                self.memory.release(who)
+            case ArriveOn(barrier, tx, phases):
+                ring = self.declared[barrier].ring
+                for t, phase in zip(who.tolist(), _entries(operation, phases, who.tolist()), strict=True):
+                    self.memory.release(np.array([t]))
+                    self.objects[barrier, phase % ring].arrive(phase // ring, tx, f"thread {t}")
+            case AwaitOn(barrier, phases):
+                self._woken(operation, barrier, _entries(operation, phases, who.tolist()))
+            case ProxyFence(everywhere):
+                self.memory.release(who)
+                self.memory.proxy_fence(everywhere=everywhere)
+            case WgmmaFence():
+                self.memory.register_fence(sorted({int(t) // WARP for t in who}))
+            case Fresh(place):
+                self.memory.forget(place, who)
+            case WaitGroup():
+                pass
+
+    def _woken(self, operation: Operation, barrier: str, phases: list[int]) -> None:
+        ring = self.declared[barrier].ring
+        for phase in phases:
+            if phase >= 0 and self.objects[barrier, phase % ring].completed <= phase // ring:
+                text = f"a wait for phase {phase} of {barrier} returns before it is complete"
+                raise Violation(Broken(f"{text} (line {operation.span.line})"))
+
+    # -- asynchronous operations -------------------------------------------------------------------------------------
+
+    def _issue(self, operation: Operation, issue: Issue, who: Numbers) -> None:
+        match issue.completion:
+            case OnBarrier(_, _, numbers) | InGroup(_, numbers):
+                by_thread = numbers
+            case _:
+                raise InternalError("an asynchronous operation without a completion")
+        for t in who[:: issue.unit].tolist():
+            number = _entries(operation, by_thread, [t])[0]
+            flight = Flight(operation, issue, t, number, pieces(issue, t, self.random))
+            for piece in flight.pieces:
+                self.memory.contents[piece.move.place.name].meet(piece.move.positions[piece.which], operation.what)
+            flight.behind = tuple(f for f in self.flights if flight.follows(f))
+            self.flights.append(flight)
+
+    def fly(self, flight: Flight) -> bool:
+        """One effect of an operation is performed; False if it must wait for operations before it."""
+        if not flight.advance(self.memory, self.random):
+            return False
+        if flight.done:
+            self.flights.remove(flight)
+            if isinstance(flight.issue.completion, OnBarrier):
+                barrier, bytes_ = flight.issue.completion.barrier, flight.issue.completion.bytes
+                ring = self.declared[barrier].ring
+                object_ = self.objects[barrier, flight.number % ring]
+                object_.complete(flight.number // ring, bytes_, flight.operation.what)
+        return True
+
+    # -- ends --------------------------------------------------------------------------------------------------------
+
+    def end(self) -> None:
+        """Every thread has ended: what is still in flight must not need shared memory; raises Violation."""
+        self.ended = True
+        for f in self.flights:
+            for p in f.pieces:
+                touches = {"reads": p.values is None, "writes": not p.written and isinstance(p.move.place.memory, Smem)}
+                for what, pending in touches.items():
+                    if pending:
+                        raise Violation(Race(f"{f.operation.what} still {what} when its CTA ends"))
+        for o in self.objects.values():
+            if o.tx:
+                raise Violation(Broken(f"{o.name} still expects {o.tx} bytes at the end"))
+
+    def waits(self) -> Iterator[str]:
+        """Who waits, at what."""
+        for number, threads in sorted(self.standing.items()):
+            operation = self.trace.operations[number]
+            yield f"{len(threads)} threads from {min(threads)} at {operation.what} (line {operation.span.line})"
+
+
+def _entries(operation: Operation, values: Numbers, threads: Chosen) -> list[int]:
+    """The entries of a per-thread array of an operation."""
+    found: list[int] = values[np.searchsorted(operation.threads, threads)].tolist()
+    return found
+
+
+def _lanes(move: Move, threads: Numbers, all_of_them: bool, count: int) -> Numbers | slice:
+    """Which lanes of a movement these threads perform."""
+    if all_of_them:
+        return slice(None)
+    chosen = np.zeros(count, np.bool_)
+    chosen[threads] = True
+    return np.flatnonzero(chosen[move.threads])
+
+
+def _whole_warps(standing: Chosen, chosen: Chosen) -> Chosen:
+    """Every thread of the warps that stand there as a whole and have a chosen thread."""
+    warps: dict[int, Chosen] = {}
+    for t in standing:
+        warps.setdefault(t // WARP, []).append(t)
+    wanted = {t // WARP for t in chosen}
+    return [t for w in wanted for t in warps[w] if len(warps[w]) == WARP]

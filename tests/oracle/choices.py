@@ -34,7 +34,7 @@ class Team:
 
 @dataclass(slots=True)
 class Choices:
-    """Draws from `random`; the first option is the simplest, as hypothesis' random source shrinks towards it. `noise`: how
+    """Draws from `random`; the first option is the simplest: hypothesis shrinks towards it. `noise`: how
     likely a piece of synchronisation is forgotten."""
 
     random: Random

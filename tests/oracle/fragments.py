@@ -103,6 +103,7 @@ def ring(c: Choices, producer: Team, consumers: list[Team]) -> None:
             with c.text.block(f"if {trips} > 0:"):
                 for sink in sinks:
                     with c.text.block(sink.team.head):
+                        c.sync("Fence()")
                         c.text.add(f"Arrive({shape.empty})")
     for sink in sinks:
         close_sink(c, sink)

@@ -12,10 +12,11 @@ LAYOUTS = (
     (("p", 1), ("c", 1)),
     (("p", 1), ("c", 1)),
     (("c", 1), ("p", 1)),
-    (("p", 1), ("c", 1), ("d", 1)),
+    (),
+    (),
+    (),
     (("p", 1), ("c", 2)),
-    (),
-    (),
+    (("p", 1), ("c", 1), ("d", 1)),
 )
 """Roles with their warps; none: a block of one or two warps."""
 
@@ -28,7 +29,7 @@ def generate(random: Random) -> str:
     if not layout:
         warps = c.pick((1, 2))
         whole = Team(None, 0, WARP * warps, WARP * warps)
-        for _ in range(c.pick((1, 1, 2))):
+        for _ in range(2 if c.chance(0.1) else 1):
             c.pick((steps, steps, double_buffer, staged_store))(c, whole)
         return c.text.kernel(str(whole.threads) + (", persistent=True" if c.chance(0.4) else ""))
     block = WARP * sum(warps for _, warps in layout)
@@ -47,8 +48,7 @@ def _roles(c: Choices, teams: dict[str, Team]) -> None:
         ring(c, consumers[0], consumers[1:])
     else:
         ring(c, producer, consumers)
-    extra = c.pick((None, None, None, None, steps, double_buffer, staged_store))
-    if extra is not None:
-        extra(c, c.pick([producer, *consumers]))
-    elif c.chance(0.1):
+    if c.chance(0.1):
+        c.pick((steps, double_buffer, staged_store))(c, c.pick([producer, *consumers]))
+    elif c.chance(0.05):
         ring(c, consumers[0], [producer])

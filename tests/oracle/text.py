@@ -64,7 +64,14 @@ class Text:
         """The whole file."""
         head = ["from exogpu.lang import *", "", "", "@proc"]
         arguments = ", ".join(["T: size", "K: size", *self.arguments])
-        body = ["require(T >= 1)", "require(T <= 1000)", "require(K <= 1000)", f"block({block})", *self.barriers, "for t in tasks(0, T):"]
-        inside = [STEP + line for line in self.inside or ['Fence()']]
+        body = [
+            "require(T >= 1)",
+            "require(T <= 1000)",
+            "require(K <= 1000)",
+            f"block({block})",
+            *self.barriers,
+            "for t in tasks(0, T):",
+        ]
+        inside = [STEP + line for line in self.inside or ["Fence()"]]
         lines = [*head, f"def kernel({arguments}):", *(STEP + line for line in (*body, *inside, *self.after))]
         return "\n".join(lines) + "\n"

@@ -4,29 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from exogpu.diagnostics import Label
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
 from exogpu.verify.bounds import claims
+from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Occurrence, Unrolling, occurrences
 from exogpu.verify.graph import FenceKind, Needs, Search
 from exogpu.verify.ordering import Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.overflow import overflow_claims
-from exogpu.verify.program import ArriveAction, ExitAction, Program
-from exogpu.verify.races import Conflict, common_range, concrete_box, conflicts, cross_task, hazard
+from exogpu.verify.pieces import Piece
+from exogpu.verify.program import ArriveAction, Buffer, ExitAction, Program
+from exogpu.verify.races import Conflict, Use, common_range, concrete_box, conflicts, cross_task, hazard
 from exogpu.verify.result import Obligation, Status
-from exogpu.verify.single import Found, hold
+from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.text import HELP, race_message
 from exogpu.verify.witness import race, single
 
 
-def race_obligations(program: Program) -> Iterator[Obligation]:
+def race_pieces(program: Program) -> Iterator[Piece]:
     """Ordering obligations of every pair of conflicting statements."""
     for conflict in conflicts(program):
-        outcome = decide(program, conflict.goal)
-        if not isinstance(outcome, Impossible):
-            yield _race(outcome, conflict)
+        yield Piece(3, partial(_races, conflict=conflict))
+
+
+def _races(program: Program, conflict: Conflict) -> Iterator[Obligation]:
+    outcome = decide(program, conflict.goal)
+    if not isinstance(outcome, Impossible):
+        yield _race(outcome, conflict)
 
 
 def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligation:
@@ -40,7 +47,7 @@ def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligat
         title=f"{first.event.label} (line {first.event.span.line}) before {second.event.label} "
         f"(line {second.event.span.line}) on {conflict.buffer.name}",
         status=Status.PROVED,
-        span=second.event.span if rule == "race.async_inflight" else second.access.span,
+        span=second.event.span if isinstance(second.event.action, ExitAction) else second.access.span,
     )
     return _with(base, outcome, conflict)
 
@@ -62,7 +69,7 @@ def _with(base: Obligation, outcome: Proved | Violated | Undecided, conflict: Co
                 base,
                 status=Status.REFUTED,
                 message=race_message(base.rule, conflict.buffer.name, first.event.label, second.event.label),
-                label="second access" if base.rule != "race.async_inflight" else "the CTA ends",
+                label="the CTA ends" if isinstance(second.event.action, ExitAction) else "second access",
                 labels=(Label(first.access.span, "first access"),),
                 help=HELP.get(base.rule),
                 counterexample=race(unrolling, x, y, common=_common(unrolling, x, y, conflict), fence=passed_by),
@@ -91,7 +98,7 @@ def _broken_rule(outcome: Violated, conflict: Conflict) -> str:
     if needs.fence is not None and _ordered(outcome, plain):
         shared = needs.fence is FenceKind.GLOBAL and _ordered(outcome, replace(needs, fence=FenceKind.SHARED))
         return "fence.state_space" if shared else conflict.rule
-    if conflict.rule == "race.async_inflight" or conflict.rule.startswith("wgmma."):
+    if isinstance(conflict.second.event.action, ExitAction) or conflict.rule.startswith("wgmma."):
         return conflict.rule
     u, x = outcome.unrolling, outcome.x
     leaders = {x.first // size * size for size in (WARP, WARPGROUP)}
@@ -112,25 +119,31 @@ def _released(outcome: Violated, needs: Needs, thread: int) -> bool:
     return any(isinstance(node.item.event.action, ArriveAction) for node in path)
 
 
-def task_obligations(program: Program) -> Iterator[Obligation]:
+def task_pieces(program: Program) -> Iterator[Piece]:
     """No two tasks touch one element of global memory."""
     for buffer, first, second, prop in cross_task(program):
-        verdict = hold(program, prop)
-        rule = hazard(first.access, second.access)
-        title = (
-            f"tasks do not share elements of {buffer.name} (lines {first.event.span.line}, {second.event.span.line})"
-        )
-        base = Obligation(prop.name, rule, title, Status.PROVED, second.access.span)
-        message = f"two tasks touch one element of `{buffer.name}`, and nothing orders different CTAs"
-        labels = (Label(first.access.span, "other task"),)
-        yield judge(program, base, verdict, message, "give every task its own elements", labels)
+        yield Piece(1, partial(_apart, buffer=buffer, first=first, second=second, prop=prop))
 
 
-def claim_obligations(program: Program) -> Iterator[Obligation]:
+def _apart(program: Program, buffer: Buffer, first: Use, second: Use, prop: Property) -> Iterator[Obligation]:
+    verdict = hold(program, prop)
+    rule = hazard(first.access, second.access)
+    title = f"tasks do not share elements of {buffer.name} (lines {first.event.span.line}, {second.event.span.line})"
+    base = Obligation(prop.name, rule, title, Status.PROVED, second.access.span)
+    message = f"two tasks touch one element of `{buffer.name}`, and nothing orders different CTAs"
+    labels = (Label(first.access.span, "other task"),)
+    yield judge(program, base, verdict, message, "give every task its own elements", labels)
+
+
+def claim_pieces(program: Program) -> Iterator[Piece]:
     """Bounds, integer width, alignment and ownership of every statement."""
     for claim in (*claims(program), *overflow_claims(program)):
-        base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span)
-        yield judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
+        yield Piece(1, partial(_claim, claim=claim))
+
+
+def _claim(program: Program, claim: Claim) -> Iterator[Obligation]:
+    base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span)
+    yield judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
 
 
 def judge(

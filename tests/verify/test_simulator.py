@@ -147,3 +147,79 @@ def test_a_program_without_sequential_result_is_undefined(tmp_path: Path) -> Non
 def test_the_same_seed_gives_the_same_outcome(tmp_path: Path) -> None:
     text = replace(RIGHT, await_full=False).source()
     assert run(tmp_path, text, T=2, K=3) == run(tmp_path, text, T=2, K=3)
+
+
+MULTICAST = """def k(T: size, K: size, X: f32[T + K, 64] @ GMEM, Y: f32[T, 2, 64] @ GMEM):
+    block(p=warps(1), c=warps(2), persistent=True, cluster=2)
+    full = mbarrier(ring=2, count=1)
+    empty = mbarrier(ring=2, count={count})
+    for t in tasks(0, T):
+        for k in seq(0, K):
+            s: f32[2, 2, 32] @ SMEM(ring={slots})
+            for c in threads(2, unit=cta):
+                with role(p):
+                    for one in threads(1):
+                        Await(empty, lag=2)
+                        tma_load_multicast(
+                            s[:, c : c + 1, :], X[t + k : t + k + 1, 32 * c : 32 * c + 32], full
+                        )
+                        Arrive(full, tx={bytes})
+            for d in threads(2, unit=cta):
+                with role(c):
+                    Await(full)
+                    for l in threads(64):
+                        Y[t, d, l] += s[d, 1 - l // 32, 31 - l % 32]
+                    {proxy}
+                    Fence()
+                    {release}
+    {last}
+"""
+
+
+def multicast(
+    release: str = "for r in threads(2):\n                        Arrive(empty[r])",
+    proxy: str = "fence_proxy_async()",
+    count: int = 2,
+    tx: int = 256,
+    slots: int = 2,
+    last: str = "Fence()",
+) -> str:
+    text = MULTICAST.replace("role(c)", "role(q)").replace("c=warps", "q=warps").replace("{bytes}", str(tx))
+    return text.format(release=release, proxy=proxy, count=count, slots=slots, last=last)
+
+
+def test_multicast_rings_of_a_cluster(tmp_path: Path) -> None:
+    assert run(tmp_path, multicast(), T=2, K=5) == Agrees(12)
+    faults = {
+        "released in one CTA only": multicast(release="Arrive(empty)", count=1),
+        "bytes of one CTA only": multicast(tx=128),
+        "too many arrivals wanted": multicast(count=3),
+        "no proxy fence": multicast(proxy=""),
+        "too few slots": multicast(slots=1),
+    }
+    found = {name: run(tmp_path, text, T=2, K=5) for name, text in faults.items()}
+    assert not [name for name, outcome in found.items() if isinstance(outcome, Agrees | Undefined)], found
+
+
+REMOTE = """def k(T: size, X: f32[T, 64] @ GMEM, Y: f32[T, 64] @ GMEM):
+    block(32, persistent=True, cluster=2)
+    for t in tasks(0, T):
+        s: f32[2, 32] @ SMEM
+        for c in threads(2, unit=cta):
+            for l in threads(32):
+                s[c, l] = X[t, 32 * c + l]
+        {entry}
+        for d in threads(2, unit=cta):
+            for i in threads(32):
+                Y[t, 32 * d + i] = s[1 - d, 31 - i]
+        {exit}
+"""
+
+
+def test_a_cta_reads_the_memory_of_another_while_it_lives(tmp_path: Path) -> None:
+    assert run(tmp_path, REMOTE.format(entry="Fence()", exit="Fence()"), T=2) == Agrees(12)
+    within = "for f in threads(2, unit=cta):\n            Fence()"
+    assert isinstance(run(tmp_path, REMOTE.format(entry=within, exit="Fence()"), T=2), WrongValue)
+    assert isinstance(
+        run(tmp_path, REMOTE.format(entry="Fence()", exit=within.replace("f in", "g in")), T=1), WrongValue
+    )

@@ -38,30 +38,37 @@ Chosen = list[int]
 
 @dataclass(slots=True, eq=False)
 class Cluster:
-    """Threads at their operations, barrier objects, operations in flight. `standing` has the threads that have come to
-    an operation and not performed it; `hold` is how likely a store is held back."""
+    """Threads at their operations, barrier objects, operations in flight. `cta` threads make a CTA. `standing` has the
+    threads that have come to an operation and not performed it; `hold` is how likely a store is held back."""
 
     trace: Trace
     memory: Memory
+    cta: int
     declared: Mapping[str, BarrierDecl]
     random: Random
     hold: float
     standing: dict[int, Chosen] = field(default_factory=dict)
     at: list[int] = field(init=False)
-    objects: dict[tuple[str, int], Mbarrier] = field(init=False)
+    running: list[int] = field(init=False)
+    objects: dict[tuple[str, int, int], Mbarrier] = field(init=False)
     flights: list[Flight] = field(default_factory=list)
     ended: bool = False
 
     def __post_init__(self) -> None:
         self.at = [0] * len(self.trace.of_thread)
+        ctas = len(self.at) // self.cta
+        self.running = [self.cta] * ctas
         self.objects = {
-            (b.name, slot): Mbarrier(f"{b.name}[{slot}]", b.count)
+            (b.name, cta, slot): Mbarrier(f"{b.name}[{slot}]", b.count)
             for b in self.declared.values()
+            for cta in range(ctas)
             for slot in range(b.ring)
         }
         for t, mine in enumerate(self.trace.of_thread):
             if mine:
                 self.standing.setdefault(mine[0], []).append(t)
+            else:
+                self._ends(t)
 
     # -- threads -----------------------------------------------------------------------------------------------------
 
@@ -89,7 +96,7 @@ class Cluster:
             case AwaitOn(barrier, phases):
                 ring = self.declared[barrier].ring
                 wanted = _entries(operation, phases, chosen)
-                return [t for t, p in zip(chosen, wanted, strict=True) if p < -ring or self._passes(barrier, p, ring)]
+                return [t for t, p in zip(chosen, wanted, strict=True) if p < -ring or self._passes(barrier, t, p)]
             case WaitGroup(group, below, reads_only):
                 limits = _entries(operation, below, chosen)
                 first = self._unfinished(group, reads_only)
@@ -97,8 +104,14 @@ class Cluster:
             case _:
                 return chosen
 
-    def _passes(self, barrier: str, phase: int, ring: int) -> bool:
-        return self.objects[barrier, phase % ring].lets_pass(phase // ring)
+    def _object(self, barrier: str, cta: int, phase: int) -> tuple[Mbarrier, int]:
+        """The object that a phase uses, and which of the object's own phases it is."""
+        ring = self.declared[barrier].ring
+        return self.objects[barrier, cta, phase % ring], phase // ring
+
+    def _passes(self, barrier: str, thread: int, phase: int) -> bool:
+        object_, turn = self._object(barrier, thread // self.cta, phase)
+        return object_.lets_pass(turn)
 
     def _unfinished(self, group: object, reads_only: bool) -> dict[int, int]:
         """For each thread that has unfinished operations in commit groups, the earliest of these groups."""
@@ -134,7 +147,13 @@ class Cluster:
             if self.at[t] < len(mine):
                 self.standing.setdefault(mine[self.at[t]], []).append(t)
             else:
-                self.memory.release(np.array([t]))
+                self._ends(t)
+
+    def _ends(self, thread: int) -> None:
+        self.memory.release(np.array([thread]))
+        self.running[thread // self.cta] -= 1
+        if self.running[thread // self.cta] == 0:
+            self._exits(thread // self.cta)
 
     def _perform(self, operation: Operation, threads: Chosen) -> None:
         who = np.array(sorted(threads))
@@ -147,13 +166,16 @@ class Cluster:
                 self._issue(operation, issue, who)
             case Rendezvous():
                 self.memory.release(who)
-            case ArriveOn(barrier, tx, phases):
-                ring = self.declared[barrier].ring
-                for t, phase in zip(who.tolist(), _entries(operation, phases, who.tolist()), strict=True):
+            case ArriveOn(barrier, tx, phases, ctas):
+                chosen = who.tolist()
+                where = zip(_entries(operation, phases, chosen), _entries(operation, ctas, chosen), strict=True)
+                for t, (phase, cta) in zip(chosen, where, strict=True):
+                    self._alive(cta, operation)
                     self.memory.release(np.array([t]))
-                    self.objects[barrier, phase % ring].arrive(phase // ring, tx, f"thread {t}")
+                    object_, turn = self._object(barrier, cta, phase)
+                    object_.arrive(turn, tx, f"thread {t}")
             case AwaitOn(barrier, phases):
-                self._woken(operation, barrier, _entries(operation, phases, who.tolist()))
+                self._woken(operation, barrier, who.tolist(), phases)
             case ProxyFence(everywhere):
                 self.memory.release(who)
                 self.memory.proxy_fence(everywhere=everywhere)
@@ -164,10 +186,10 @@ class Cluster:
             case WaitGroup():
                 pass
 
-    def _woken(self, operation: Operation, barrier: str, phases: list[int]) -> None:
-        ring = self.declared[barrier].ring
-        for phase in phases:
-            if phase >= 0 and self.objects[barrier, phase % ring].completed <= phase // ring:
+    def _woken(self, operation: Operation, barrier: str, threads: Chosen, phases: Numbers) -> None:
+        for t, phase in zip(threads, _entries(operation, phases, threads), strict=True):
+            object_, turn = self._object(barrier, t // self.cta, phase)
+            if phase >= 0 and object_.completed <= turn:
                 text = f"a wait for phase {phase} of {barrier} returns before it is complete"
                 raise Violation(Broken(f"{text} (line {operation.span.line})"))
 
@@ -175,13 +197,14 @@ class Cluster:
 
     def _issue(self, operation: Operation, issue: Issue, who: Numbers) -> None:
         match issue.completion:
-            case OnBarrier(_, _, numbers) | InGroup(_, numbers):
+            case OnBarrier(phases=numbers) | InGroup(ordinals=numbers):
                 by_thread = numbers
             case _:
                 raise InternalError("an asynchronous operation without a completion")
         for t in who[:: issue.unit].tolist():
             number = _entries(operation, by_thread, [t])[0]
             flight = Flight(operation, issue, t, number, pieces(issue, t, self.random))
+            self._alive(self._lands(flight), operation)
             for piece in flight.pieces:
                 self.memory.contents[piece.move.place.name].meet(piece.move.positions[piece.which], operation.what)
             flight.behind = tuple(f for f in self.flights if flight.follows(f))
@@ -195,22 +218,39 @@ class Cluster:
             self.flights.remove(flight)
             if isinstance(flight.issue.completion, OnBarrier):
                 barrier, bytes_ = flight.issue.completion.barrier, flight.issue.completion.bytes
-                ring = self.declared[barrier].ring
-                object_ = self.objects[barrier, flight.number % ring]
-                object_.complete(flight.number // ring, bytes_, flight.operation.what)
+                object_, turn = self._object(barrier, self._lands(flight), flight.number)
+                object_.complete(turn, bytes_, flight.operation.what)
         return True
+
+    def _lands(self, flight: Flight) -> int:
+        """The CTA in which an operation completes."""
+        if isinstance(flight.issue.completion, OnBarrier):
+            return _entries(flight.operation, flight.issue.completion.ctas, [flight.thread])[0]
+        return flight.thread // self.cta
 
     # -- ends --------------------------------------------------------------------------------------------------------
 
-    def end(self) -> None:
-        """Every thread has ended: what is still in flight must not need shared memory; raises Violation."""
-        self.ended = True
+    def _alive(self, cta: int, operation: Operation) -> None:
+        """What an operation needs in a CTA must still be there; raises Violation."""
+        if self.running[cta] == 0:
+            raise Violation(Race(f"{operation.what} (line {operation.span.line}) means a CTA that has ended"))
+
+    def _exits(self, cta: int) -> None:
+        """Every thread of a CTA has ended: what is in flight there must not need its memory; raises Violation."""
         for f in self.flights:
+            if self._lands(f) != cta and f.thread // self.cta != cta:
+                continue
             for p in f.pieces:
                 touches = {"reads": p.values is None, "writes": not p.written and isinstance(p.move.place.memory, Smem)}
                 for what, pending in touches.items():
                     if pending:
                         raise Violation(Race(f"{f.operation.what} still {what} when its CTA ends"))
+        if len(self.running) > 1:
+            self.memory.vanish(cta, len(self.running))
+
+    def end(self) -> None:
+        """Every thread has ended; raises Violation if bytes are still expected."""
+        self.ended = True
         for o in self.objects.values():
             if o.tx:
                 raise Violation(Broken(f"{o.name} still expects {o.tx} bytes at the end"))

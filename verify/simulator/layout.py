@@ -21,7 +21,8 @@ from exogpu.verify.simulator.expr import Numbers
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A buffer of `ring` slots of `shape`; every `span` consecutive threads share a copy (0: all do).
+    """A buffer of `ring` slots of `shape`; every `span` consecutive threads share a copy (0: all of a cluster do, since
+    its CTAs are a dimension of shared memory).
 
     `asynchronous`: some instruction accesses it through another proxy than the generic one.
     """
@@ -63,14 +64,14 @@ def places(proc: Proc, sizes: Mapping[str, int]) -> dict[str, Place]:
         ring, span = 1, 0
         match info.memory:
             case Smem(ring=ring):
-                span = proc.block.threads
+                pass
             case Rmem():
                 span = 1
             case WgmmaD():
                 span = WARP
             case Gmem():
                 pass
-        copies = proc.block.threads // span if span else 1
+        copies = proc.block.threads * proc.block.cluster // span if span else 1
         out[name] = Place(name, info.dtype, info.memory, shape, ring, span, copies, name in marked)
     return out
 

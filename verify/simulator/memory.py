@@ -182,6 +182,14 @@ class Memory:
                     first, end = (t // place.span for t in (32 * warp, 32 * warp + 31))
                     contents.fence(slice(first * copy, (end + 1) * copy))
 
+    def vanish(self, cta: int, ctas: int) -> None:
+        """The shared memory of one of the CTAs, their first dimension, is gone."""
+        for contents in self.contents.values():
+            place = contents.place
+            if isinstance(place.memory, Smem):
+                for view in (contents.data, contents.behind):
+                    view.reshape(place.ring, ctas, -1)[:, cta] = poison(place.dtype)
+
     def forget(self, place: Place, threads: Numbers) -> None:
         """A fresh allocation in registers of these threads."""
         contents = self.contents[place.name]

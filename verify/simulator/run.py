@@ -113,7 +113,7 @@ def _run(
     random: Random,
     reference: Reference,
 ) -> Outcome | None:
-    bent, threads = BENTS[number % len(BENTS)], proc.block.threads
+    bent, threads = BENTS[number % len(BENTS)], proc.block.threads * proc.block.cluster
     total = threads * len(traces)
     tensors = {
         name: Contents.of(place, total, prepared.buffers[name].data.copy())
@@ -124,6 +124,7 @@ def _run(
         Cluster(
             trace,
             Memory(tensors | _local(context, threads), n * threads),
+            proc.block.threads,
             {b.name: b for b in proc.barriers},
             random,
             bent.hold,

@@ -24,11 +24,12 @@ class InOrder:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OnBarrier:
-    """Bytes complete on a phase of a barrier: `phases` by thread of the operation."""
+    """Bytes complete on a phase of the barrier of a CTA: `phases` and `ctas` by thread of the operation."""
 
     barrier: str
     bytes: int
     phases: Numbers
+    ctas: Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,16 +61,17 @@ class Rendezvous:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArriveOn:
-    """Arrivals for `phases`, after announcing `tx` bytes."""
+    """Arrivals for `phases` of the barriers of `ctas`, after announcing `tx` bytes."""
 
     barrier: str
     tx: int
     phases: Numbers
+    ctas: Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AwaitOn:
-    """Waits for `phases`; nothing to wait for where that is negative."""
+    """Waits for `phases` of the barrier of the thread's own CTA; nothing to wait for where that is negative."""
 
     barrier: str
     phases: Numbers

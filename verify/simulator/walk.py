@@ -1,4 +1,4 @@
-"""From a kernel to its trace: the walk of all threads of a CTA through the program, at concrete sizes and tasks."""
+"""From a kernel to its trace: the walk of all threads of a cluster through the program, at concrete sizes and tasks."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ from exogpu.ir.stmt import (
     If,
     IndexArg,
     InstrCall,
+    Point,
+    Range,
     Role,
     Stmt,
     Tasks,
@@ -94,12 +96,12 @@ class Walk:
 
     def __post_init__(self) -> None:
         self.buffers = buffers_of(self.proc)
-        threads = self.proc.block.threads
-        self.counts = defaultdict(lambda: np.zeros(threads, np.int64))
+        block = self.proc.block
+        self.counts = defaultdict(lambda: np.zeros((block.threads * block.cluster, block.cluster), np.int64))
 
     def trace(self, sizes: Mapping[str, int]) -> Trace:
-        """The trace of one CTA that walks `tasks`."""
-        threads = np.arange(self.proc.block.threads)
+        """The trace of one cluster that walks `tasks`."""
+        threads = np.arange(self.proc.block.threads * self.proc.block.cluster)
         self._block(self.proc.body, _Team(Frame(dict(sizes), threads), np.zeros_like(threads), len(threads)))
         mine: list[list[int]] = [[] for _ in threads]
         for n, operation in enumerate(self.operations):
@@ -122,9 +124,9 @@ class Walk:
                     self._block(orelse, team.where(negated(truth)))
                 case Role(name, body):
                     role = next(r for r in self.proc.block.roles if r.name == name)
-                    threads = team.frame.threads
-                    inside = team.where((threads >= role.first) & (threads < role.first + role.threads))
-                    self._block(body, _Team(inside.frame, np.full_like(inside.firsts, role.first), role.threads))
+                    place = team.frame.threads - team.firsts
+                    inside = team.where((place >= role.first) & (place < role.first + role.threads))
+                    self._block(body, _Team(inside.frame, inside.firsts + role.first, role.threads))
                 case Alloc():
                     team = self._alloc(stmt, team)
                 case _:
@@ -172,11 +174,8 @@ class Walk:
                 self._emit(f"assignment to {buffer}", stmt, threads, action)
             case Fence():
                 self._emit("Fence", stmt, threads, Rendezvous(team.size, team.firsts))
-            case Arrive(barrier, tx):
-                firsts = threads[threads == team.firsts]
-                bytes_ = 0 if tx is None else evaluate(tx, {})
-                phases = self._count("arrive", barrier, firsts)
-                self._emit(f"Arrive({barrier})", stmt, firsts, ArriveOn(barrier, bytes_, phases))
+            case Arrive():
+                self._arrive(stmt, team.where(threads == team.firsts))
             case Await(barrier, lag):
                 phases = self._count("await", barrier, threads) - lag
                 self._emit(f"Await({barrier})", stmt, threads, AwaitOn(barrier, phases))
@@ -185,11 +184,30 @@ class Walk:
             case _:
                 raise InternalError(f"no simulation of a {type(stmt).__name__}")
 
-    def _count(self, what: str, of: object, threads: Numbers) -> Numbers:
-        """How often each thread did this before; counts one more."""
+    def _arrive(self, stmt: Arrive, team: _Team) -> None:
+        """One operation for every CTA whose barrier is meant."""
+        threads = team.frame.threads
+        match stmt.ctas:
+            case None:
+                targets = [self._own(threads)]
+            case Point(cta):
+                targets = [lanes(index(cta, team.frame.env), len(threads))]
+            case Range(lo, extent):
+                targets = [lanes(index(lo, team.frame.env) + n, len(threads)) for n in range(extent)]
+        for ctas in targets:
+            bytes_ = 0 if stmt.tx is None else evaluate(stmt.tx, {})
+            phases = self._count("arrive", stmt.barrier, threads, ctas)
+            self._emit(f"Arrive({stmt.barrier})", stmt, threads, ArriveOn(stmt.barrier, bytes_, phases, ctas))
+
+    def _own(self, threads: Numbers) -> Numbers:
+        """The CTA of each thread."""
+        return threads // self.proc.block.threads
+
+    def _count(self, what: str, of: object, threads: Numbers, ctas: Numbers | int = 0) -> Numbers:
+        """How often each thread did this before (to these CTAs); counts one more."""
         counter = self.counts[what, of]
-        before: Numbers = counter[threads]
-        counter[threads] += 1
+        before: Numbers = counter[threads, ctas]
+        counter[threads, ctas] += 1
         return before
 
     def _emit(self, what: str, stmt: Stmt, threads: Numbers, action: Action, *, together: bool = False) -> None:
@@ -205,15 +223,17 @@ class Walk:
             case Commit(group), _:
                 self._count("commit", group, threads)
             case WaitsForGroup(group, operand, reads_only), _:
-                below = self.counts["commit", group][threads] - _literal(call, operand)
+                below = self.counts["commit", group][threads, 0] - _literal(call, operand)
                 action = WaitGroup(group, below, reads_only)
             case ProxyFence() | WgmmaFence() as fence, _:
                 action = fence
             case _, CompletesInOrder():
                 action = InOrder(self._moves(call, team))
             case _, completion:
-                unit = WARP if instr.aligned else 1
-                action = Issue(self._moves(call, team), self._completion(call, completion, threads), unit, _chain(call))
+                for part, ctas in self._parts(call, threads):
+                    moved, ends = self._moves(part, team), self._completion(part, completion, threads, ctas)
+                    issue = Issue(moved, ends, WARP if instr.aligned else 1, _chain(call))
+                    self._emit(instr.name, call, threads, issue, together=instr.aligned)
         if action is not None:
             self._emit(instr.name, call, threads, action, together=instr.aligned)
 
@@ -221,17 +241,33 @@ class Walk:
         leaders = team.frame if call.instr.unit == 1 else team.where(team.frame.threads == team.firsts).frame
         return moves(call, leaders, self.buffers, self.context)
 
+    def _parts(self, call: InstrCall, threads: Numbers) -> Iterator[tuple[InstrCall, Numbers]]:
+        """The operations that an instruction starts, with the CTA that each completes in: one for every CTA of the
+        window that it is spread over."""
+        if call.instr.spread is None:
+            yield call, self._own(threads)
+            return
+        window = call.window(call.instr.spread)
+        n, over = next((n, d) for n, d in enumerate(window.dims) if isinstance(d, Range))
+        first = evaluate(over.lo, {})
+        for cta in range(first, first + over.extent):
+            one = replace(window, dims=(*window.dims[:n], Range(Int(cta), 1), *window.dims[n + 1 :]))
+            operands = tuple((p, one if p == call.instr.spread else arg) for p, arg in call.operands)
+            yield replace(call, operands=operands), np.full_like(threads, cta)
+
     def _completion(
-        self, call: InstrCall, completion: CompleteTx | GroupMember, threads: Numbers
+        self, call: InstrCall, completion: CompleteTx | GroupMember, threads: Numbers, ctas: Numbers
     ) -> OnBarrier | InGroup:
         match completion:
             case GroupMember(group):
-                return InGroup(group, self.counts["commit", group][threads])
+                return InGroup(group, self.counts["commit", group][threads, 0])
             case CompleteTx(barrier, data):
                 ref, window = call.operand(barrier), call.window(data)
                 assert isinstance(ref, BarrierRef)
                 bytes_ = int(np.prod(window.shape)) * self.buffers[window.buffer].dtype.bytes
-                return OnBarrier(ref.name, bytes_, self.counts["arrive", ref.name][threads])
+                # the phase is that of the issuer's next arrive on the barrier of its own CTA
+                phases = self.counts["arrive", ref.name][threads, self._own(threads)]
+                return OnBarrier(ref.name, bytes_, phases, ctas)
 
 
 def _uniform(frame: Frame, var: str) -> Frame:

@@ -41,7 +41,12 @@ def kernel(tmp_path: Path, text: str) -> Proc:
 
 
 def run(tmp_path: Path, text: str, schedules: int = 12, **sizes: int) -> Outcome:
-    return simulate(kernel(tmp_path, text), sizes, schedules=schedules)
+    """What happens; values alone tell a fault from a right program, unless the accesses do."""
+    proc = kernel(tmp_path, text)
+    outcome = simulate(proc, sizes, schedules=schedules, watch=False)
+    watched = simulate(proc, sizes, schedules=schedules)
+    assert isinstance(watched, Agrees) == isinstance(outcome, Agrees)
+    return outcome
 
 
 def test_it_imports_nothing_of_the_prover() -> None:

@@ -39,7 +39,8 @@ Chosen = list[int]
 @dataclass(slots=True, eq=False)
 class Cluster:
     """Threads at their operations, barrier objects, operations in flight. `cta` threads make a CTA. `standing` has the
-    threads that have come to an operation and not performed it; `hold` is how likely a store is held back."""
+    threads that have come to an operation and not performed it; `hold` is how likely a store is held back. `grouped`
+    are all operations that belong to commit groups, for the monitor."""
 
     trace: Trace
     memory: Memory
@@ -52,6 +53,7 @@ class Cluster:
     running: list[int] = field(init=False)
     objects: dict[tuple[str, int, int], Mbarrier] = field(init=False)
     flights: list[Flight] = field(default_factory=list)
+    grouped: list[Flight] = field(default_factory=list)
     ended: bool = False
 
     def __post_init__(self) -> None:
@@ -161,34 +163,78 @@ class Cluster:
             case InOrder(moves):
                 for m in moves:
                     which = _lanes(m, who, len(operation.threads) == len(who), len(self.at))
-                    self.memory.execute(m, which, hold=self.random.random() < self.hold)
+                    what = f"{operation.what} (line {operation.span.line})"
+                    self.memory.execute(m, which, what, hold=self.random.random() < self.hold)
             case Issue() as issue:
                 self._issue(operation, issue, who)
-            case Rendezvous():
+            case WgmmaFence():
+                self.memory.register_fence(sorted({int(t) // WARP for t in who}))
+            case Fresh(place):
+                self.memory.forget(place, who)
+            case _:
+                self._synchronise(operation, who)
+
+    def _synchronise(self, operation: Operation, who: Numbers) -> None:
+        match operation.action:
+            case Rendezvous(_, firsts):
                 self.memory.release(who)
-            case ArriveOn(barrier, tx, phases, ctas):
-                chosen = who.tolist()
-                where = zip(_entries(operation, phases, chosen), _entries(operation, ctas, chosen), strict=True)
-                for t, (phase, cta) in zip(chosen, where, strict=True):
-                    self._alive(cta, operation)
-                    self.memory.release(np.array([t]))
-                    object_, turn = self._object(barrier, cta, phase)
-                    object_.arrive(turn, tx, f"thread {t}")
+                self._meet(operation, firsts, who.tolist())
+            case ArriveOn() as arrive:
+                self._arrive(operation, arrive, who.tolist())
             case AwaitOn(barrier, phases):
                 self._woken(operation, barrier, who.tolist(), phases)
             case ProxyFence(everywhere):
                 self.memory.release(who)
                 self.memory.proxy_fence(everywhere=everywhere)
-            case WgmmaFence():
-                self.memory.register_fence(sorted({int(t) // WARP for t in who}))
-            case Fresh(place):
-                self.memory.forget(place, who)
-            case WaitGroup():
-                pass
+                if self.memory.monitor is not None:
+                    self.memory.monitor.fence(self._rows(who.tolist()), everywhere=everywhere)
+            case WaitGroup(group, below, reads_only):
+                self._waited(operation, group, who.tolist(), below, reads_only=reads_only)
+
+    def _rows(self, threads: Chosen) -> Chosen:
+        """The threads' numbers over all clusters."""
+        return [t + self.memory.base for t in threads]
+
+    def _meet(self, operation: Operation, firsts: Numbers, threads: Chosen) -> None:
+        """The threads of each collective know what all of it knows."""
+        monitor = self.memory.monitor
+        if monitor is None:
+            return
+        teams: dict[int, Chosen] = {}
+        for t, first in zip(threads, _entries(operation, firsts, threads), strict=True):
+            teams.setdefault(first, []).append(t + self.memory.base)
+        for team in teams.values():
+            monitor.learn(team, monitor.publish(team))
+
+    def _waited(
+        self, operation: Operation, group: object, threads: Chosen, below: Numbers, *, reads_only: bool
+    ) -> None:
+        """Threads know that their operations of the groups that they have waited for are over, or have read."""
+        monitor = self.memory.monitor
+        if monitor is None:
+            return
+        for t, limit in zip(threads, _entries(operation, below, threads), strict=True):
+            for f in self.grouped:
+                ends = f.issue.completion
+                if isinstance(ends, InGroup) and ends.group is group and f.number < limit and t in f.threads:
+                    told = monitor.read if reads_only else monitor.over
+                    told[t + self.memory.base] |= 1 << f.account
+
+    def _arrive(self, operation: Operation, arrive: ArriveOn, threads: Chosen) -> None:
+        phases, ctas = (_entries(operation, values, threads) for values in (arrive.phases, arrive.ctas))
+        for t, phase, cta in zip(threads, phases, ctas, strict=True):
+            self._alive(cta, operation)
+            self.memory.release(np.array([t]))
+            object_, turn = self._object(arrive.barrier, cta, phase)
+            if self.memory.monitor is not None:
+                object_.tell(self.memory.monitor.publish([t + self.memory.base]))
+            object_.arrive(turn, arrive.tx, f"thread {t}")
 
     def _woken(self, operation: Operation, barrier: str, threads: Chosen, phases: Numbers) -> None:
         for t, phase in zip(threads, _entries(operation, phases, threads), strict=True):
             object_, turn = self._object(barrier, t // self.cta, phase)
+            if self.memory.monitor is not None and object_.known is not None:
+                self.memory.monitor.learn([t + self.memory.base], object_.known)
             if phase >= 0 and object_.completed <= turn:
                 text = f"a wait for phase {phase} of {barrier} returns before it is complete"
                 raise Violation(Broken(f"{text} (line {operation.span.line})"))
@@ -207,8 +253,21 @@ class Cluster:
             self._alive(self._lands(flight), operation)
             for piece in flight.pieces:
                 self.memory.contents[piece.move.place.name].meet(piece.move.positions[piece.which], operation.what)
+            self._start(flight)
             flight.behind = tuple(f for f in self.flights if flight.follows(f))
             self.flights.append(flight)
+
+    def _start(self, flight: Flight) -> None:
+        """The monitor looks at everything that an operation will access."""
+        monitor = self.memory.monitor
+        if monitor is None:
+            return
+        flight.account = monitor.number()
+        known = monitor.of(self._rows(list(flight.threads)))
+        if isinstance(flight.issue.completion, InGroup):
+            self.grouped.append(flight)
+        for piece in flight.pieces:
+            self.memory.start(piece.move, piece.which, flight.account, known, flight.operation.what)
 
     def fly(self, flight: Flight) -> bool:
         """One effect of an operation is performed; False if it must wait for operations before it."""
@@ -219,6 +278,8 @@ class Cluster:
             if isinstance(flight.issue.completion, OnBarrier):
                 barrier, bytes_ = flight.issue.completion.barrier, flight.issue.completion.bytes
                 object_, turn = self._object(barrier, self._lands(flight), flight.number)
+                if self.memory.monitor is not None:
+                    object_.tell(self.memory.monitor.effects(flight.account))
                 object_.complete(turn, bytes_, flight.operation.what)
         return True
 

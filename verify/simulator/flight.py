@@ -30,7 +30,7 @@ class Piece:
 @dataclass(slots=True, eq=False)
 class Flight:
     """An operation of the unit that begins at `thread`; `number` is its phase or group. It begins to write when
-    `behind`, earlier operations on the same registers, are done."""
+    `behind`, earlier operations on the same registers, are done. `account` is its number for the monitor."""
 
     operation: Operation
     issue: Issue
@@ -38,6 +38,12 @@ class Flight:
     number: int
     pieces: list[Piece]
     behind: tuple[Flight, ...] = ()
+    account: int = 0
+
+    @property
+    def threads(self) -> range:
+        """The unit that has issued it."""
+        return range(self.thread, self.thread + self.issue.unit)
 
     @property
     def has_read(self) -> bool:

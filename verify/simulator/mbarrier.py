@@ -5,21 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from exogpu.ir.proc import MAX_COUNT
+from exogpu.verify.simulator.clocks import Knowledge
 from exogpu.verify.simulator.outcome import Broken, Violation
 
 
 @dataclass(slots=True, eq=False)
 class Mbarrier:
-    """One object: the phases that it has completed, arrivals still pending, bytes still expected."""
+    """One object: the phases that it has completed, arrivals still pending, bytes still expected. `coming` is what the
+    arrivals of this phase know, `known` what those of all complete phases did; None if nobody keeps account."""
 
     name: str
     count: int
     completed: int = 0
     pending: int = 0
     tx: int = 0
+    coming: Knowledge | None = None
+    known: Knowledge | None = None
 
     def __post_init__(self) -> None:
         self.pending = self.count
+
+    def tell(self, knowledge: Knowledge | None) -> None:
+        """What an arrival, or bytes, of the current phase know."""
+        if knowledge is None:
+            return
+        if self.coming is None:
+            self.coming = knowledge
+        else:
+            self.coming.join(knowledge)
 
     def arrive(self, turn: int, tx: int, who: str) -> None:
         """An arrival that is meant for the object's phase `turn`, after expecting `tx` bytes; raises Violation."""
@@ -53,3 +66,8 @@ class Mbarrier:
         if self.pending == 0 and self.tx == 0:
             self.completed += 1
             self.pending = self.count
+            if self.known is None:
+                self.known = self.coming
+            elif self.coming is not None:
+                self.known.join(self.coming)
+            self.coming = None

@@ -14,6 +14,7 @@ import numpy as np
 
 from exogpu.ir.numeric import Array, compute_dtype, convert, poison
 from exogpu.ir.types import Gmem, Smem
+from exogpu.verify.simulator.clocks import Knowledge, Monitor, Shadow
 from exogpu.verify.simulator.expr import Numbers, Truths
 from exogpu.verify.simulator.layout import Place
 from exogpu.verify.simulator.moves import Access, Move
@@ -31,6 +32,7 @@ class Contents:
     """One buffer: `data` as threads see it, `behind` as the async proxy does (the same array where nobody asks).
 
     `held` marks the stores of each thread that others do not see yet, `mine` has their values; made when needed.
+    `shadow` accounts for accesses, if anybody does.
     """
 
     place: Place
@@ -40,6 +42,7 @@ class Contents:
     unfenced: Truths
     held: Truths | None = None
     mine: Array | None = None
+    shadow: Shadow | None = None
 
     @classmethod
     def of(cls, place: Place, threads: int, data: Array | None = None) -> Contents:
@@ -113,20 +116,26 @@ class Contents:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Memory:
-    """The buffers of a cluster. Global ones are shared with the other clusters: there its threads begin at `base`."""
+    """The buffers of a cluster. Global ones are shared with the other clusters: there its threads begin at `base`. The
+    monitor, if there is one, looks for unordered accesses."""
 
     contents: Mapping[str, Contents]
     base: int
+    monitor: Monitor | None = None
 
     def _rows(self, contents: Contents, threads: Numbers) -> Numbers:
         return threads + self.base if isinstance(contents.place.memory, Gmem) else threads
 
-    def execute(self, move: Move, which: Which, *, hold: bool) -> None:
-        """Threads perform some lanes of a movement."""
+    def execute(self, move: Move, which: Which, what: str, *, hold: bool) -> None:
+        """Threads perform some lanes of a movement; raises Violation if the monitor sees a race."""
         threads, at = move.threads[which], move.positions[which]
-        values = self.values(move, which, asynchronous=False)
+        values = self.values(move, which, asynchronous=False, what=what)
         target = self.contents[move.place.name]
         rows = self._rows(target, threads)
+        if self.monitor is not None and target.shadow is not None:
+            if move.adds:
+                self.monitor.load(target.shadow, at, threads + self.base, what)
+            self.monitor.store(target.shadow, at, threads + self.base, what)
         if move.adds and move.gathers:
             total = target.load(at, rows)
             np.add.at(target.data, at, values)
@@ -135,7 +144,7 @@ class Memory:
             values = target.load(at, rows) + values
         target.store(at, rows, np.broadcast_to(convert(values, move.place.dtype), at.shape), hold=hold)
 
-    def values(self, move: Move, which: Which, *, asynchronous: bool) -> Array:
+    def values(self, move: Move, which: Which, *, asynchronous: bool, what: str = "") -> Array:
         """What some lanes of a movement compute from what they read now."""
         threads = move.threads[which]
 
@@ -144,14 +153,36 @@ class Memory:
             at = access.positions[which]
             if asynchronous:
                 return source.behind[at]
+            under = slice(None) if access.under is None else access.under[which]
+            if self.monitor is not None and source.shadow is not None:
+                self.monitor.load(source.shadow, at[under], threads[under] + self.base, what)
             if access.under is None:
                 return source.load(at, self._rows(source, threads))
             out: Array = np.zeros(at.shape, source.data.dtype)
-            under = access.under[which]
             out[under] = source.load(at[under], self._rows(source, threads[under]))
             return out
 
         return move.compute(fetch, lambda array: array[which])
+
+    def start(self, move: Move, which: Which, number: int, known: Knowledge, what: str) -> None:
+        """An asynchronous operation is about to perform some lanes of a movement; raises Violation if the monitor sees
+        that this may meet another access."""
+        monitor = self.monitor
+        if monitor is None:
+            return
+
+        def fetch(access: Access) -> Array:
+            source = self.contents[access.place.name]
+            at = access.positions[which]
+            if source.shadow is not None:
+                under = slice(None) if access.under is None else access.under[which]
+                monitor.touch(source.shadow, number, at[under], known, what, writes=False)
+            return source.behind[at]
+
+        move.compute(fetch, lambda array: array[which])
+        target = self.contents[move.place.name]
+        if target.shadow is not None:
+            monitor.touch(target.shadow, number, move.positions[which], known, what, writes=True)
 
     def deliver(self, move: Move, which: Which, values: Array, what: str) -> None:
         """An asynchronous operation writes some lanes of a movement."""

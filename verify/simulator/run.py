@@ -14,7 +14,8 @@ from exogpu.ir.interp.arguments import Prepared, prepare
 from exogpu.ir.interp.plan import buffers_of
 from exogpu.ir.numeric import Array, storage_dtype
 from exogpu.ir.proc import Proc, ScalarArg, SizeArg, TensorArg
-from exogpu.ir.types import Gmem, Scalar
+from exogpu.ir.types import Gmem, Scalar, Smem
+from exogpu.verify.simulator.clocks import Monitor, Shadow
 from exogpu.verify.simulator.cluster import Cluster
 from exogpu.verify.simulator.layout import places
 from exogpu.verify.simulator.memory import Contents, Memory
@@ -26,6 +27,11 @@ from exogpu.verify.simulator.walk import Walk, tasks_of
 
 FILLS = (1, 3)
 """What fresh memory holds in the two sequential runs; results that differ between them have no meaning."""
+
+MOST_WATCHED = 512
+"""Threads of a run up to which unordered accesses are looked for."""
+MOST_CELLS = 1 << 21
+"""Elements times threads of a buffer up to which they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +63,12 @@ def integers(proc: Proc, sizes: Mapping[str, int], seed: int) -> dict[str, int |
     return args
 
 
-def simulate(proc: Proc, sizes: Mapping[str, int], *, schedules: int = len(BENTS), seed: int = 0) -> Outcome:
+def simulate(
+    proc: Proc, sizes: Mapping[str, int], *, schedules: int = len(BENTS), seed: int = 0, watch: bool = True
+) -> Outcome:
     """What the first of several schedules that goes wrong ends with, or Agrees. A CTA walks all tasks, or two share
-    them, or each has its own, as the kernel and the schedule want it."""
+    them, or each has its own, as the kernel and the schedule want it. With `watch`, unordered accesses end a run, too,
+    and not only what they do to values."""
     args = integers(proc, sizes, seed)
     reference = _reference(proc, args)
     if isinstance(reference, Undefined):
@@ -74,7 +83,7 @@ def simulate(proc: Proc, sizes: Mapping[str, int], *, schedules: int = len(BENTS
         for share in shares:
             if share not in traces:
                 traces[share] = Walk(proc, context, tuple(tasks[i] for i in share)).trace(sizes)
-        wrong = _run(proc, context, prepared, [traces[s] for s in shares], n, random, reference)
+        wrong = _run(proc, context, prepared, [traces[s] for s in shares], n, random, reference, watch)
         if wrong is not None:
             return wrong
     return Agrees(schedules)
@@ -112,18 +121,20 @@ def _run(
     number: int,
     random: Random,
     reference: Reference,
+    watch: bool,
 ) -> Outcome | None:
     bent, threads = BENTS[number % len(BENTS)], proc.block.threads * proc.block.cluster
     total = threads * len(traces)
+    monitor = Monitor(total) if watch and 0 < total <= MOST_WATCHED else None
     tensors = {
-        name: Contents.of(place, total, prepared.buffers[name].data.copy())
+        name: _watched(Contents.of(place, total, prepared.buffers[name].data.copy()), reference, total)
         for name, place in context.places.items()
         if isinstance(place.memory, Gmem)
     }
     clusters = [
         Cluster(
             trace,
-            Memory(tensors | _local(context, threads), n * threads),
+            Memory(tensors | _local(context, threads, reference, total), n * threads, monitor),
             proc.block.threads,
             {b.name: b for b in proc.barriers},
             random,
@@ -140,9 +151,18 @@ def _run(
     return _compared(context, tensors, reference)
 
 
-def _local(context: Context, threads: int) -> dict[str, Contents]:
+def _local(context: Context, threads: int, reference: Reference, total: int) -> dict[str, Contents]:
     local = (p for p in context.places.values() if not isinstance(p.memory, Gmem))
-    return {p.name: Contents.of(p, threads) for p in local}
+    return {p.name: _watched(Contents.of(p, threads), reference, total) for p in local}
+
+
+def _watched(contents: Contents, reference: Reference, threads: int) -> Contents:
+    """With an account of its accesses, if several threads can reach it, something writes it, and it is small."""
+    place = contents.place
+    written = isinstance(place.memory, Smem) or place.name in reference.defined
+    if place.span == 0 and written and threads <= MOST_WATCHED and threads * place.total <= MOST_CELLS:
+        contents.shadow = Shadow.of(place, threads)
+    return contents
 
 
 def _compared(context: Context, tensors: Mapping[str, Contents], reference: Reference) -> WrongValue | None:

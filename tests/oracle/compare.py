@@ -18,8 +18,8 @@ from exogpu.verify.simulator import Agrees, simulate
 
 EXPLICIT_SIZES = ((0, 1), (1, 2), (2, 1))
 """(K, tasks of the CTA) at which the explicit oracle looks for a fault of a proved kernel."""
-SIMULATED_SIZES = ((1, 0), (2, 1), (3, 2), (1, 5))
-"""(T, K) at which the simulator does."""
+SIMULATED_SIZES = ((1, 0, 1), (2, 1, 3), (3, 2, 6), (1, 5, 3))
+"""(T, K, schedules) at which the simulator does."""
 WITNESS_SCHEDULES = 48
 LARGEST = 40
 """Largest size at which the other judges run."""
@@ -77,8 +77,8 @@ def _reasons(report: Report) -> tuple[str, ...]:
 
 
 def _fault_of_proved(proc: Proc) -> str:
-    for t, k in SIMULATED_SIZES:
-        outcome = simulate(proc, {"T": t, "K": k}, seed=t + 7 * k)
+    for t, k, schedules in SIMULATED_SIZES:
+        outcome = simulate(proc, {"T": t, "K": k}, schedules=schedules)
         if not isinstance(outcome, Agrees):
             return f"PROVED, and the simulator ends with {outcome} at T = {t}, K = {k}"
     return ""

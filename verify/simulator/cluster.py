@@ -96,9 +96,8 @@ class Cluster:
             case Rendezvous(size, firsts):
                 return self._complete(operation, size, firsts, standing, chosen)
             case AwaitOn(barrier, phases):
-                ring = self.declared[barrier].ring
-                wanted = _entries(operation, phases, chosen)
-                return [t for t, p in zip(chosen, wanted, strict=True) if p < -ring or self._passes(barrier, t, p)]
+                waits = self._waits(operation, phases, chosen).items()
+                return [t for (cta, p), who in waits if self._passes(barrier, cta, p) for t in who]
             case WaitGroup(group, below, reads_only):
                 limits = _entries(operation, below, chosen)
                 first = self._unfinished(group, reads_only)
@@ -111,9 +110,16 @@ class Cluster:
         ring = self.declared[barrier].ring
         return self.objects[barrier, cta, phase % ring], phase // ring
 
-    def _passes(self, barrier: str, thread: int, phase: int) -> bool:
-        object_, turn = self._object(barrier, thread // self.cta, phase)
-        return object_.lets_pass(turn)
+    def _waits(self, operation: Operation, phases: Numbers, threads: Chosen) -> dict[tuple[int, int], Chosen]:
+        """Threads by the CTA and the phase that they wait for."""
+        found: dict[tuple[int, int], Chosen] = {}
+        for t, phase in zip(threads, _entries(operation, phases, threads), strict=True):
+            found.setdefault((t // self.cta, phase), []).append(t)
+        return found
+
+    def _passes(self, barrier: str, cta: int, phase: int) -> bool:
+        object_, turn = self._object(barrier, cta, phase)
+        return phase < -self.declared[barrier].ring or object_.lets_pass(turn)
 
     def _unfinished(self, group: object, reads_only: bool) -> dict[int, int]:
         """For each thread that has unfinished operations in commit groups, the earliest of these groups."""
@@ -231,10 +237,10 @@ class Cluster:
             object_.arrive(turn, arrive.tx, f"thread {t}")
 
     def _woken(self, operation: Operation, barrier: str, threads: Chosen, phases: Numbers) -> None:
-        for t, phase in zip(threads, _entries(operation, phases, threads), strict=True):
-            object_, turn = self._object(barrier, t // self.cta, phase)
-            if self.memory.monitor is not None and object_.known is not None:
-                self.memory.monitor.learn([t + self.memory.base], object_.known)
+        for (cta, phase), who in self._waits(operation, phases, threads).items():
+            object_, turn = self._object(barrier, cta, phase)
+            if phase >= 0 and self.memory.monitor is not None and object_.known is not None:
+                self.memory.monitor.learn(self._rows(who), object_.known)
             if phase >= 0 and object_.completed <= turn:
                 text = f"a wait for phase {phase} of {barrier} returns before it is complete"
                 raise Violation(Broken(f"{text} (line {operation.span.line})"))

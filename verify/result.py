@@ -100,7 +100,8 @@ class Obligation:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The verdict on one kernel, with every obligation, the solver's version and the seconds spent."""
+    """The verdict on one kernel, with every obligation, the solver's version and the seconds spent; `cached` if an
+    earlier run decided it."""
 
     kernel: str
     span: Span
@@ -109,6 +110,7 @@ class Report:
     solver: str
     seconds: float
     reason: str = ""
+    cached: bool = False
 
     @property
     def axioms(self) -> tuple[str, ...]:

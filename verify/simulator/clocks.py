@@ -96,9 +96,11 @@ class Monitor:
             found.read |= self.read[t]
         return found
 
-    def publish(self, threads: list[int]) -> Knowledge:
-        """What these threads know, without what they do from now on."""
+    def publish(self, threads: list[int], *, relaxed: bool = False) -> Knowledge:
+        """What these threads know, without what they do from now on; `relaxed`, of asynchronous operations alone."""
         found = self.of(threads)
+        if relaxed:
+            found.clocks[:] = 0
         self.clocks[PLAIN, threads, threads] += 1
         return found
 

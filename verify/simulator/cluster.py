@@ -230,10 +230,11 @@ class Cluster:
         phases, ctas = (_entries(operation, values, threads) for values in (arrive.phases, arrive.ctas))
         for t, phase, cta in zip(threads, phases, ctas, strict=True):
             self._alive(cta, operation)
-            self.memory.release(np.array([t]))
             object_, turn = self._object(arrive.barrier, cta, phase)
+            if not arrive.relaxed:
+                self.memory.release(np.array([t]))
             if self.memory.monitor is not None:
-                object_.tell(self.memory.monitor.publish([t + self.memory.base]))
+                object_.tell(self.memory.monitor.publish([t + self.memory.base], relaxed=arrive.relaxed))
             object_.arrive(turn, arrive.tx, f"thread {t}")
 
     def _woken(self, operation: Operation, barrier: str, threads: Chosen, phases: Numbers) -> None:
@@ -298,7 +299,9 @@ class Cluster:
     # -- ends --------------------------------------------------------------------------------------------------------
 
     def _alive(self, cta: int, operation: Operation) -> None:
-        """What an operation needs in a CTA must still be there; raises Violation."""
+        """What an operation needs in a CTA must be there; raises Violation."""
+        if not 0 <= cta < len(self.running):
+            raise Violation(Broken(f"{operation.what} (line {operation.span.line}) means CTA {cta} of the cluster"))
         if self.running[cta] == 0:
             raise Violation(Race(f"{operation.what} (line {operation.span.line}) means a CTA that has ended"))
 

@@ -61,12 +61,13 @@ class Rendezvous:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArriveOn:
-    """Arrivals for `phases` of the barriers of `ctas`, after announcing `tx` bytes."""
+    """Arrivals for `phases` of the barriers of `ctas`, after announcing `tx` bytes; `relaxed` ones release nothing."""
 
     barrier: str
     tx: int
     phases: Numbers
     ctas: Numbers
+    relaxed: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)

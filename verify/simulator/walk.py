@@ -97,7 +97,8 @@ class Walk:
     def __post_init__(self) -> None:
         self.buffers = buffers_of(self.proc)
         block = self.proc.block
-        self.counts = defaultdict(lambda: np.zeros((block.threads * block.cluster, block.cluster), np.int64))
+        # a last column for CTAs that the cluster does not have: a run that gets there ends
+        self.counts = defaultdict(lambda: np.zeros((block.threads * block.cluster, block.cluster + 1), np.int64))
 
     def trace(self, sizes: Mapping[str, int]) -> Trace:
         """The trace of one cluster that walks `tasks`."""
@@ -197,7 +198,8 @@ class Walk:
         for ctas in targets:
             bytes_ = 0 if stmt.tx is None else evaluate(stmt.tx, {})
             phases = self._count("arrive", stmt.barrier, threads, ctas)
-            self._emit(f"Arrive({stmt.barrier})", stmt, threads, ArriveOn(stmt.barrier, bytes_, phases, ctas))
+            arrive = ArriveOn(stmt.barrier, bytes_, phases, ctas, stmt.relaxed)
+            self._emit(f"Arrive({stmt.barrier})", stmt, threads, arrive)
 
     def _own(self, threads: Numbers) -> Numbers:
         """The CTA of each thread."""
@@ -206,8 +208,9 @@ class Walk:
     def _count(self, what: str, of: object, threads: Numbers, ctas: Numbers | int = 0) -> Numbers:
         """How often each thread did this before (to these CTAs); counts one more."""
         counter = self.counts[what, of]
-        before: Numbers = counter[threads, ctas]
-        counter[threads, ctas] += 1
+        column = np.clip(ctas, -1, self.proc.block.cluster)
+        before: Numbers = counter[threads, column]
+        counter[threads, column] += 1
         return before
 
     def _emit(self, what: str, stmt: Stmt, threads: Numbers, action: Action, *, together: bool = False) -> None:

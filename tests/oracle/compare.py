@@ -18,6 +18,8 @@ from exogpu.verify.simulator import Agrees, simulate
 
 EXPLICIT_SIZES = ((0, 1), (1, 2), (2, 1))
 """(K, tasks of the CTA) at which the explicit oracle looks for a fault of a proved kernel."""
+CLUSTER_SIZES = ((0, 2), (1, 1))
+"""The same for clusters, whose happens-before graphs are several times as large."""
 SIMULATED_SIZES = ((1, 0, 1), (2, 1, 3), (3, 2, 6), (1, 5, 3))
 """(T, K, schedules) at which the simulator does."""
 WITNESS_SCHEDULES = 48
@@ -54,7 +56,7 @@ def compare(proc: Proc) -> Finding:
         case Status.PROVED:
             disagreement = _fault_of_proved(proc)
             simulated = time.process_time()
-            disagreement = disagreement or _explicit_fault(lower(proc), proc.block.persistent)
+            disagreement = disagreement or _explicit_fault(proc)
             explicit = time.process_time() - simulated
         case Status.REFUTED:
             shown = [o for o in report.obligations if o.status is Status.REFUTED]
@@ -84,9 +86,10 @@ def _fault_of_proved(proc: Proc) -> str:
     return ""
 
 
-def _explicit_fault(program: Program, persistent: bool) -> str:
-    for k, tasks in EXPLICIT_SIZES:
-        tasks = tasks if persistent else 1
+def _explicit_fault(proc: Proc) -> str:
+    program = lower(proc)
+    for k, tasks in EXPLICIT_SIZES if proc.block.cluster == 1 else CLUSTER_SIZES:
+        tasks = tasks if proc.block.persistent else 1
         found = next(_faults(program, {"T": 3, "K": k, TASKS: tasks}, range(tasks)), None)
         if found is not None:
             return f"PROVED, and the explicit oracle finds {found} at T = 3, K = {k}, {tasks} tasks"

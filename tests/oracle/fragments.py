@@ -87,10 +87,19 @@ def ring(c: Choices, producer: Team, consumers: list[Team]) -> None:
         empty=c.text.barrier("empty", depth, arrivals),
     )
     guard = c.guard()
-    trips = c.trips()
-    head, k = c.loop(trips)
     sinks = [open_sink(c, team) for team in consumers]
-    with c.text.block(guard):
+    for trips in [c.trips()] if c.chance(0.85) else [c.trips(), c.trips()]:
+        with c.text.block(guard):
+            _passes(c, shape, producer, sinks, trips)
+    for sink in sinks:
+        close_sink(c, sink)
+
+
+def _passes(c: Choices, shape: Ring, producer: Team, sinks: list[Sink], trips: str | None) -> None:
+    """A loop over the ring; several loops use the same phases one after the other."""
+    outer = f"for {c.text.name('i')} in seq(0, 2):" if c.chance(0.1) else None
+    head, k = c.loop(trips)
+    with c.text.block(outer):
         with c.text.block(head):
             tiles = [c.text.name("s") for _ in range(shape.tiles)]
             c.text.add(*(f"{tile}: f32[1, {WARP}] @ SMEM(ring={shape.slots})" for tile in tiles))
@@ -105,8 +114,6 @@ def ring(c: Choices, producer: Team, consumers: list[Team]) -> None:
                     with c.text.block(sink.team.head):
                         c.sync("Fence()")
                         c.text.add(f"Arrive({shape.empty})")
-    for sink in sinks:
-        close_sink(c, sink)
 
 
 def _load(c: Choices, ring: Ring, team: Team, tiles: list[str], k: str) -> None:

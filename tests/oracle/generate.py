@@ -5,7 +5,9 @@ from __future__ import annotations
 from random import Random
 
 from tests.oracle.choices import WARP, Choices, Team
+from tests.oracle.clusters import exchange, multicast_ring
 from tests.oracle.fragments import double_buffer, ring, staged_store, steps
+from tests.oracle.matrix import multiply
 from tests.oracle.text import Text
 
 LAYOUTS = (
@@ -25,6 +27,10 @@ def generate(random: Random) -> str:
     """The text of one kernel, named `kernel`, over the sizes T (tasks, at least 1) and K."""
     c = Choices(random, Text(), 0.0)
     c.noise = c.pick((0.0, 0.0, 0.0, 0.15))
+    if c.chance(0.2):
+        return c.text.kernel(c.pick((multicast_ring, exchange))(c))
+    if c.chance(0.03):
+        return c.text.kernel(multiply(c))
     layout = c.pick(LAYOUTS)
     if not layout:
         warps = c.pick((1, 2))

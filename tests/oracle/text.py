@@ -31,10 +31,10 @@ class Text:
         self.barriers.append(f"{name} = mbarrier(ring={ring}, count={count})")
         return name
 
-    def tensor(self, stem: str, shape: str) -> str:
-        """A new f32 tensor argument."""
+    def tensor(self, stem: str, shape: str, dtype: str = "f32") -> str:
+        """A new tensor argument."""
         name = self.name(stem)
-        self.arguments.append(f"{name}: f32[{shape}] @ GMEM")
+        self.arguments.append(f"{name}: {dtype}[{shape}] @ GMEM")
         return name
 
     def add(self, *lines: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from exogpu.ir.functions import FUNCTIONS
+from exogpu.ir.interp.functions import NUMPY
 from exogpu.ir.interp.values import arithmetic
 from exogpu.ir.numeric import Array, compute_dtype, convert
 from exogpu.ir.stmt import Assign
@@ -135,7 +135,7 @@ class _Compiler:
                 raw = self.value(arg, Scalar.F64, under)
                 return lambda fetch, pick: convert(raw(fetch, pick), to)
             case Call(name, args):
-                parts, fn = [self.widened(a, kind, under) for a in args], FUNCTIONS[name].numpy
+                parts, fn = [self.widened(a, kind, under) for a in args], NUMPY[name]
                 return lambda fetch, pick: fn(*(p(fetch, pick) for p in parts))
             case Select():
                 return self.select(v, kind, under)

@@ -12,7 +12,8 @@ races, barriers, bounds,    what has to be shown, one module per kind of obligat
 data_verdicts,              the verdicts as obligations, with counterexamples in the user's words
   barrier_verdicts, initialised, witness, text
 result, proven, cache       what comes out; the seal that `codegen` asks for; reports of earlier runs
-explicit, mutants           the oracle that keeps the prover honest; systematic edits
+explicit, simulator,        the oracles that keep the prover honest, one with the prover's own events, one without;
+  mutants                     systematic edits
 """
 
 if __name__ != "exogpu.verify":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice, permutations
 
 from exogpu.ir.proc import Proc
-from exogpu.verify.concrete import Env, TooLarge
+from exogpu.verify.concrete import Env, TooLarge, occurrences
 from exogpu.verify.explicit import faults
 from exogpu.verify.lower import lower
 from exogpu.verify.program import TASKS, Program
@@ -16,10 +16,10 @@ from exogpu.verify.prove import verify
 from exogpu.verify.result import Counterexample, Obligation, Report, Status
 from exogpu.verify.simulator import Agrees, simulate
 
-EXPLICIT_SIZES = ((0, 1), (1, 2), (2, 1))
-"""(K, tasks of the CTA) at which the explicit oracle looks for a fault of a proved kernel."""
-CLUSTER_SIZES = ((0, 2), (1, 1))
-"""The same for clusters, whose happens-before graphs are several times as large."""
+EXPLICIT_SIZES = ((0, 1), (1, 1), (1, 2), (2, 1), (2, 2))
+"""(K, tasks of the CTA) at which the explicit oracle looks for a fault of a proved kernel: the first two always."""
+MOST_ACCESSES = 250
+"""Accesses by single threads up to which it does at the others."""
 SIMULATED_SIZES = ((1, 0, 1), (2, 1, 3), (3, 2, 6), (1, 5, 3))
 """(T, K, schedules) at which the simulator does."""
 WITNESS_SCHEDULES = 48
@@ -88,12 +88,20 @@ def _fault_of_proved(proc: Proc) -> str:
 
 def _explicit_fault(proc: Proc) -> str:
     program = lower(proc)
-    for k, tasks in EXPLICIT_SIZES if proc.block.cluster == 1 else CLUSTER_SIZES:
-        tasks = tasks if proc.block.persistent else 1
-        found = next(_faults(program, {"T": 3, "K": k, TASKS: tasks}, range(tasks)), None)
+    for n, (k, tasks) in enumerate(EXPLICIT_SIZES):
+        sizes = {"T": 3, "K": k, TASKS: tasks}
+        if n > 1 and (_accesses(program, sizes) > MOST_ACCESSES or (tasks > 1 and not proc.block.persistent)):
+            continue
+        found = next(_faults(program, sizes, range(tasks)), None)
         if found is not None:
             return f"PROVED, and the explicit oracle finds {found} at T = 3, K = {k}, {tasks} tasks"
     return ""
+
+
+def _accesses(program: Program, sizes: Env) -> int:
+    tasks = {n: {"t": n} for n in range(sizes[TASKS])}
+    touching = (e for e in program.events if e.accesses)
+    return sum(o.width for e in touching for o in occurrences(program, e, sizes, tasks))
 
 
 def _faults(program: Program, sizes: Env, walk: Iterator[int] | range | tuple[int, ...]) -> Iterator[str]:

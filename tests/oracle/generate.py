@@ -6,6 +6,7 @@ from random import Random
 
 from tests.oracle.choices import WARP, Choices, Team
 from tests.oracle.clusters import exchange, multicast_ring
+from tests.oracle.details import bulk_stores, parts, relay
 from tests.oracle.fragments import double_buffer, ring, staged_store, steps
 from tests.oracle.matrix import multiply
 from tests.oracle.text import Text
@@ -36,7 +37,7 @@ def generate(random: Random) -> str:
         warps = c.pick((1, 2))
         whole = Team(None, 0, WARP * warps, WARP * warps)
         for _ in range(2 if c.chance(0.1) else 1):
-            c.pick((steps, steps, double_buffer, staged_store))(c, whole)
+            c.pick((steps, steps, steps, double_buffer, staged_store, parts, bulk_stores))(c, whole)
         return c.text.kernel(str(whole.threads) + (", persistent=True" if c.chance(0.4) else ""))
     block = WARP * sum(warps for _, warps in layout)
     teams: dict[str, Team] = {}
@@ -49,12 +50,15 @@ def generate(random: Random) -> str:
 
 def _roles(c: Choices, teams: dict[str, Team]) -> None:
     producer, *consumers = (teams[n] for n in ("p", "c", "d") if n in teams)
+    if consumers[0].threads == WARP and c.chance(0.1):
+        relay(c, producer, consumers[0])
+        return
     if len(consumers) == 2 and c.chance(0.4):
         ring(c, producer, consumers[:1])
         ring(c, consumers[0], consumers[1:])
     else:
         ring(c, producer, consumers)
     if c.chance(0.1):
-        c.pick((steps, double_buffer, staged_store))(c, c.pick([producer, *consumers]))
+        c.pick((steps, double_buffer, staged_store, parts, bulk_stores))(c, c.pick([producer, *consumers]))
     elif c.chance(0.05):
         ring(c, consumers[0], [producer])

@@ -16,6 +16,7 @@ from exogpu.verify.initialised import uninitialised
 from exogpu.verify.lower import lower
 from exogpu.verify.program import TASKS, Program
 from exogpu.verify.proven import ProvenKernel, seal
+from exogpu.verify.reductions import reassociated
 from exogpu.verify.registers import register_obligations
 from exogpu.verify.result import Obligation, Report, Status
 from exogpu.verify.session import Session
@@ -35,7 +36,9 @@ def verify(proc: Proc) -> Report:
         return _report(proc, Status.VACUOUS, (), started, reason)
     obligations = tuple(_obligations(proc, program))
     reason = "" if obligations else "the kernel has nothing to prove"
-    return _report(proc, _overall(obligations), obligations, started, reason)
+    status = _overall(obligations)
+    sums = tuple(reassociated(proc, program)) if status is Status.PROVED else ()
+    return _report(proc, status, obligations, started, reason, sums)
 
 
 def _nothing_runs(program: Program) -> bool:
@@ -68,6 +71,13 @@ def _overall(obligations: tuple[Obligation, ...]) -> Status:
     return Status.PROVED if obligations else Status.UNKNOWN
 
 
-def _report(proc: Proc, status: Status, obligations: tuple[Obligation, ...], started: float, reason: str) -> Report:
+def _report(
+    proc: Proc,
+    status: Status,
+    obligations: tuple[Obligation, ...],
+    started: float,
+    reason: str,
+    reassociated: tuple[str, ...] = (),
+) -> Report:
     seconds = time.perf_counter() - started
-    return Report(proc.name, proc.span, status, obligations, version(), seconds, reason)
+    return Report(proc.name, proc.span, status, obligations, version(), seconds, reason, reassociated)

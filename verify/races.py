@@ -195,6 +195,16 @@ def cross_task(program: Program) -> Iterator[tuple[Buffer, Use, Use, Property]]:
                     yield buffer, first, second, _different_tasks(program, buffer, first, second)
 
 
+def commuting(program: Program, buffer: Buffer) -> Iterator[tuple[Goal, Property]]:
+    """Pairs of reductions of a tensor that are no conflict: that they are ordered inside a task, and that no two
+    tasks share an element."""
+    found = [Use(e, a) for e in program.events for a in e.accesses if a.buffer == buffer.name]
+    for first in found:
+        for second in found:
+            if first.access.mode is second.access.mode is Mode.REDUCE and first.access.proxy is second.access.proxy:
+                yield _pair(buffer, first, second).goal, _different_tasks(program, buffer, first, second)
+
+
 def _different_tasks(program: Program, buffer: Buffer, first: Use, second: Use) -> Property:
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         x, y = xs

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from exogpu.codegen.counters import Use
-from exogpu.codegen.cuda.tree import Apply, Binary, Expr, IntLit, Name, Subscript
+from exogpu.codegen.cuda.tree import Apply, Binary, Expr, IntLit, Name, Spelled, Subscript
 from exogpu.codegen.fold import Interval, simplify, simplify_cond
-from exogpu.codegen.lower.place import address_name, byte_offset, require_multiple, swizzled
+from exogpu.codegen.lower.place import address_name, byte_offset, place, pointer, require_multiple, swizzled
 from exogpu.codegen.lower.state import MapSpec, State, barrier_address, swizzle_of
 from exogpu.codegen.lower.team import plus
-from exogpu.codegen.lower.value import Typed, converted, values_at
+from exogpu.codegen.lower.value import Typed, converted, narrowed, values_at, widened
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.emission import (
     LANE,
@@ -23,10 +23,13 @@ from exogpu.ir.emission import (
     Coordinate,
     Element,
     Fragment,
+    GlobalAddress,
+    Loaded,
     MatrixDescriptor,
     Packed,
     Predicate,
     RegisterValue,
+    Rounded,
     SharedAddress,
     TensorMap,
     TileAddress,
@@ -88,6 +91,9 @@ def bind(state: State, call: InstrCall, operand: AsmOperand, use: Use | None) ->
     match operand:
         case SharedAddress(at, align):
             return Bound("unsigned", "r", _shared(state, call, at, align))
+        case GlobalAddress(at):
+            target = pointer(state, *element_index(call, at), call.span)
+            return Bound("unsigned long long", "l", Apply("__cvta_generic_to_global", (target,)))
         case TileAddress(name, align):
             return Bound("unsigned", "r", _tile(state, call.window(name), align, call))
         case TensorMap(tensor, tile):
@@ -111,16 +117,33 @@ def bind(state: State, call: InstrCall, operand: AsmOperand, use: Use | None) ->
         case Packed(to, low, high):
             values = (register_value(state, call, low), register_value(state, call, high))
             return Bound("unsigned", "r", Apply(f"pack_{to.value}", tuple(converted(v, Scalar.F32) for v in values)))
+        case Rounded(to, value):
+            return _rounded(narrowed(register_value(state, call, value), to), to)
+
+
+def _rounded(value: Expr, to: Scalar) -> Bound:
+    match to:
+        case Scalar.F32:
+            return Bound("float", "f", value)
+        case Scalar.F64:
+            return Bound("double", "d", value)
+        case Scalar.I32:
+            return Bound("int", "r", value)
+        case _:
+            return Bound("unsigned short", "h", Spelled("{0}.bits", (value,)))
 
 
 def register_value(state: State, call: InstrCall, value: RegisterValue) -> Typed:
-    """A register of an accumulator window, with the per-element function applied."""
+    """A register of an accumulator window or an element, with the per-element function applied."""
     match value:
         case Fragment(name, index):
             window = call.window(name)
             array = Name(window.buffer, user=True)
             position = Bin("+", Int(first_register(window)), index)
             return Typed(Subscript(array, state.indices.expr(position)), Scalar.F32)
+        case Loaded(at):
+            buffer, indices = element_index(call, at)
+            return widened(place(state, buffer, indices, call.span), state.buffers[buffer].dtype)
         case Applied(name, inner):
             argument = register_value(state, call, inner)
             fn = call.operand(name)

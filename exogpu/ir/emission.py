@@ -46,7 +46,14 @@ class Applied:
     value: RegisterValue
 
 
-RegisterValue = Fragment | Applied
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """An element of a window, read by the executing thread."""
+
+    at: Element
+
+
+RegisterValue = Fragment | Applied | Loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,13 @@ class SharedAddress:
 
     at: Element
     align: int
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalAddress:
+    """64-bit global-memory address of an element."""
+
+    at: Element
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +143,17 @@ class Packed:
     high: RegisterValue
 
 
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """A value rounded to the type `to`, in a register of its size."""
+
+    to: Scalar
+    value: RegisterValue
+
+
 AsmOperand = (
     SharedAddress
+    | GlobalAddress
     | TileAddress
     | TensorMap
     | Coordinate
@@ -139,6 +162,7 @@ AsmOperand = (
     | Accumulator
     | Predicate
     | Packed
+    | Rounded
 )
 
 

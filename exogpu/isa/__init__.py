@@ -1,6 +1,7 @@
 """Instructions: one declaration each (signature, contract, meaning, footprint, timeline, emission)."""
 
-from exogpu.isa.epilogue import acc_store
+from exogpu.isa.atomic import atomic_add
+from exogpu.isa.epilogue import acc_add, acc_store
 from exogpu.isa.groups import (
     bulk_commit,
     bulk_wait,
@@ -11,18 +12,21 @@ from exogpu.isa.groups import (
     wgmma_fence,
     wgmma_wait,
 )
-from exogpu.isa.tma import tma_load, tma_store
+from exogpu.isa.tma import tma_load, tma_reduce_add, tma_store
 from exogpu.isa.vector import vec_copy
 from exogpu.isa.wgmma import wgmma
 
 __all__ = [
+    "acc_add",
     "acc_store",
+    "atomic_add",
     "bulk_commit",
     "bulk_wait",
     "bulk_wait_read",
     "fence_proxy_async",
     "fence_proxy_async_all",
     "tma_load",
+    "tma_reduce_add",
     "tma_store",
     "vec_copy",
     "wgmma",

@@ -8,7 +8,7 @@ from exogpu.ir.collective import WARPGROUP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.instr import Mode, Proxy
-from exogpu.ir.types import Rmem, WgmmaD
+from exogpu.ir.types import Rmem, WgmmaA, WgmmaD
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence
@@ -172,7 +172,7 @@ def _owner(buffer: Buffer, access: Access) -> Index | None:
             for (index, _), extent in zip(access.dims[:count], buffer.shape[:count], strict=True):
                 linear = Bin("+", Bin("*", linear, extent), index)
             return owner(buffer, linear)
-        case WgmmaD():
+        case WgmmaD() | WgmmaA():
             return owner(buffer, Bin("*", Int(WARPGROUP), access.dims[0][0]))
         case _:
             return None

@@ -27,7 +27,7 @@ from exogpu.ir.stmt import (
     Threads,
     Unroll,
 )
-from exogpu.ir.types import Gmem, Rmem, Smem, WgmmaD
+from exogpu.ir.types import Gmem, Rmem, Scalar, Smem, WgmmaA, WgmmaD
 from exogpu.source import Span
 
 SWIZZLES = (0, 32, 64, 128)
@@ -192,7 +192,12 @@ def _allocation(stmt: Alloc, place: Place) -> Iterator[Diagnostic]:
         case Rmem(threads):
             yield from _registers(stmt, threads, place.who)
         case WgmmaD():
-            yield from _accumulator(stmt, place.who)
+            yield from _fragment(stmt, place.who, "an accumulator", "N", 8)
+        case WgmmaA():
+            yield from _fragment(stmt, place.who, "an A fragment", "K", 16)
+            if stmt.dtype not in (Scalar.BF16, Scalar.F16):
+                text = f"an A fragment holds bf16 or f16, not {stmt.dtype.value}"
+                yield Diagnostic("lang.memory", text, stmt.span)
 
 
 def _registers(stmt: Alloc, threads: int, who: Collective) -> Iterator[Diagnostic]:
@@ -213,16 +218,16 @@ def _registers(stmt: Alloc, threads: int, who: Collective) -> Iterator[Diagnosti
         )
 
 
-def _accumulator(stmt: Alloc, who: Collective) -> Iterator[Diagnostic]:
+def _fragment(stmt: Alloc, who: Collective, what: str, columns: str, unit: int) -> Iterator[Diagnostic]:
     shape = stmt.shape
-    if len(shape) != 3 or shape[1] != 64 or shape[2] % 8 or not 8 <= shape[2] <= 256:
+    if len(shape) != 3 or shape[1] != 64 or shape[2] % unit or not unit <= shape[2] <= 256:
         written = ", ".join(str(s) for s in shape)
-        text = f"an accumulator has the shape [warpgroups, 64, N], not [{written}]"
+        text = f"{what} has the shape [warpgroups, 64, {columns}], not [{written}]"
         yield Diagnostic(
             "lang.memory",
             text,
             stmt.span,
-            help="N is a multiple of 8 up to 256; make the first dimension 1 for one warpgroup",
+            help=f"{columns} is a multiple of {unit} up to 256; make the first dimension 1 for one warpgroup",
         )
     elif shape[0] * WARPGROUP > who.size:
         text = f"`{stmt.name}` belongs to {count(shape[0] * WARPGROUP)}, and its collective has {who.size}"

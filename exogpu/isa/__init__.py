@@ -2,6 +2,7 @@
 
 from exogpu.isa.atomic import atomic_add
 from exogpu.isa.epilogue import acc_add, acc_store
+from exogpu.isa.fragment import acc_convert, ldmatrix
 from exogpu.isa.groups import (
     bulk_commit,
     bulk_wait,
@@ -14,10 +15,11 @@ from exogpu.isa.groups import (
 )
 from exogpu.isa.tma import tma_load, tma_reduce_add, tma_store
 from exogpu.isa.vector import vec_copy
-from exogpu.isa.wgmma import wgmma
+from exogpu.isa.wgmma import wgmma, wgmma_rs
 
 __all__ = [
     "acc_add",
+    "acc_convert",
     "acc_store",
     "atomic_add",
     "bulk_commit",
@@ -25,6 +27,7 @@ __all__ = [
     "bulk_wait_read",
     "fence_proxy_async",
     "fence_proxy_async_all",
+    "ldmatrix",
     "tma_load",
     "tma_reduce_add",
     "tma_store",
@@ -32,5 +35,6 @@ __all__ = [
     "wgmma",
     "wgmma_commit",
     "wgmma_fence",
+    "wgmma_rs",
     "wgmma_wait",
 ]

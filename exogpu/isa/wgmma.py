@@ -1,14 +1,15 @@
-"""Warpgroup matrix multiply-accumulate, both operands in shared memory (PTX ISA, wgmma.mma_async)."""
+"""Warpgroup matrix multiply-accumulate, `a` in shared memory or in registers, `b` in shared memory (PTX ISA,
+wgmma.mma_async)."""
 
 from __future__ import annotations
 
 from exogpu.ir.collective import WARPGROUP
-from exogpu.ir.emission import Accumulator, Asm, Emission, MatrixDescriptor, Predicate
-from exogpu.ir.index import Bool, BoolOp, Cmp, Cond, Index, Not
+from exogpu.ir.emission import Accumulator, Asm, AsmOperand, Emission, Fragment, MatrixDescriptor, Pairs, Predicate
+from exogpu.ir.index import Bool, BoolOp, Cmp, Cond, Index, Int, Not
 from exogpu.ir.instr import Alignment, Buffers, Footprint, Group, GroupMember, Instr, Mode, Param, Proxy
 from exogpu.ir.linear import literal
 from exogpu.ir.stmt import Assign, If, IndexArg, InstrCall, Stmt
-from exogpu.ir.types import Scalar, Smem, WgmmaD
+from exogpu.ir.types import Scalar, Smem, WgmmaA, WgmmaD
 from exogpu.ir.value import Arith, Cast, Num, Read
 from exogpu.isa.build import assign, element, nest, trails
 
@@ -31,24 +32,34 @@ def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
         problems.append(f"N must be a multiple of 8 in 8..256, not {n}")
     if not trails(d, 2):
         problems.append("d must range over the last two dimensions")
-    for name, window in (("a", a), ("b", b)):
-        if not trails(window, 2):
-            problems.append(f"{name} must range over the last two dimensions")
-        info = buffers[window.buffer]
-        row = (literal(info.shape[-1]) or 0) * info.dtype.bytes
-        if not isinstance(info.memory, Smem) or info.memory.swizzle != SWIZZLE or row != SWIZZLE:
-            problems.append(f"{name} must lie in rows of {SWIZZLE} bytes with swizzle {SWIZZLE}")
-        if len(info.shape) > 2 and (literal(info.shape[-2]) or 0) % 8:
-            problems.append(f"the tiles of {name} must have a multiple of 8 rows")
+    for name in ("a", "b"):
+        problems += _operand_rules(call, buffers, name)
     return tuple(problems)
+
+
+def _operand_rules(call: InstrCall, buffers: Buffers, name: str) -> list[str]:
+    window = call.window(name)
+    info = buffers[window.buffer]
+    problems: list[str] = []
+    if not trails(window, 2):
+        problems.append(f"{name} must range over the last two dimensions")
+    if isinstance(info.memory, WgmmaA):
+        return problems
+    row = (literal(info.shape[-1]) or 0) * info.dtype.bytes
+    if not isinstance(info.memory, Smem) or info.memory.swizzle != SWIZZLE or row != SWIZZLE:
+        problems.append(f"{name} must lie in rows of {SWIZZLE} bytes with swizzle {SWIZZLE}")
+    if len(info.shape) > 2 and (literal(info.shape[-2]) or 0) % 8:
+        problems.append(f"the tiles of {name} must have a multiple of 8 rows")
+    return problems
 
 
 def _alignments(call: InstrCall, buffers: Buffers) -> tuple[Alignment, ...]:
     """Operands start at a swizzle atom of 8 rows and at a whole instruction-K step inside the 128-byte row; the
-    accumulator tile at a fragment block of 8 columns."""
+    accumulator tile at a fragment block of 8 columns, an A fragment at one of 16."""
     k = call.window("a").shape[1]
-    operands = tuple(need for name in ("a", "b") for need in (Alignment(name, -2, 8), Alignment(name, -1, k)))
-    return (Alignment("d", -1, 8), *operands)
+    in_shared = [name for name in ("a", "b") if isinstance(buffers[call.window(name).buffer].memory, Smem)]
+    rows = tuple(Alignment(name, -2, 8) for name in in_shared)
+    return (Alignment("d", -1, 8), Alignment("a", -1, k), Alignment("b", -1, k), *rows)
 
 
 def _cond(call: InstrCall) -> Cond | None:
@@ -83,38 +94,50 @@ def _operand(name: str) -> MatrixDescriptor:
 
 def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
     n, k = call.window("b").shape
-    kind = buffers[call.window("a").buffer].dtype.value
+    info = buffers[call.window("a").buffer]
+    kind = info.dtype.value
     cond = _cond(call) or Bool(True)
-    text = f"wgmma.mma_async.sync.aligned.m{M}n{n}k{k}.f32.{kind}.{kind} $d, $a, $b, $accumulate, 1, 1, 0, 0;"
+    a: AsmOperand = _operand("a")
+    transposed = "0, 0"
+    if isinstance(info.memory, WgmmaA):
+        a = Pairs(Fragment("a", Int(0)), k // 4)
+        transposed = "0"
+    text = f"wgmma.mma_async.sync.aligned.m{M}n{n}k{k}.f32.{kind}.{kind} $d, $a, $b, $accumulate, 1, 1, {transposed};"
     operands = (
         ("d", Accumulator("d", reads=cond != Bool(False))),
-        ("a", _operand("a")),
+        ("a", a),
         ("b", _operand("b")),
         ("accumulate", Predicate(cond)),
     )
-    return (Asm(f"wgmma_m{M}n{n}k{k}_{kind}", text, operands),)
+    return (Asm(f"{call.instr.name}_m{M}n{n}k{k}_{kind}", text, operands),)
 
 
-wgmma = Instr(
-    name="wgmma",
-    params=(
-        Param("d", "window", 2, (WgmmaD,), (Scalar.F32,)),
-        Param("a", "window", 2, (Smem,), (Scalar.BF16, Scalar.F16)),
-        Param("b", "window", 2, (Smem,), (Scalar.BF16, Scalar.F16)),
-        Param("accumulate", "cond", optional=True),
-    ),
-    unit=WARPGROUP,
-    footprints=(
-        Footprint("d", Mode.WRITE, Proxy.REGISTER, warp_dim=0),
-        Footprint("a", Mode.READ, Proxy.ASYNC, warp_dim=0),
-        Footprint("b", Mode.READ, Proxy.ASYNC),
-    ),
-    completion=GroupMember(Group.WGMMA),
-    aligned=True,
-    contract=_contract,
-    alignments=_alignments,
-    meaning=_meaning,
-    emission=_emission,
-    pipelined="d",
-    source="PTX ISA, wgmma.mma_async.sync.aligned.m64nNk16",
-)
+def _multiply(name: str, a: type[Smem | WgmmaA], access: Footprint) -> Instr:
+    return Instr(
+        name=name,
+        params=(
+            Param("d", "window", 2, (WgmmaD,), (Scalar.F32,)),
+            Param("a", "window", 2, (a,), (Scalar.BF16, Scalar.F16)),
+            Param("b", "window", 2, (Smem,), (Scalar.BF16, Scalar.F16)),
+            Param("accumulate", "cond", optional=True),
+        ),
+        unit=WARPGROUP,
+        footprints=(
+            Footprint("d", Mode.WRITE, Proxy.REGISTER, warp_dim=0),
+            access,
+            Footprint("b", Mode.READ, Proxy.ASYNC),
+        ),
+        completion=GroupMember(Group.WGMMA),
+        aligned=True,
+        contract=_contract,
+        alignments=_alignments,
+        meaning=_meaning,
+        emission=_emission,
+        pipelined="d",
+        source="PTX ISA, wgmma.mma_async.sync.aligned.m64nNk16",
+    )
+
+
+wgmma = _multiply("wgmma", Smem, Footprint("a", Mode.READ, Proxy.ASYNC, warp_dim=0))
+
+wgmma_rs = _multiply("wgmma_rs", WgmmaA, Footprint("a", Mode.READ, Proxy.REGISTER, warp_dim=0))

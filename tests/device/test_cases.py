@@ -121,3 +121,17 @@ def test_bulk_sums(kernel: Callable[[str], Kernel], rows: int, columns: int) -> 
     wanted = x[: rows // 8 * 8, :32].reshape(-1, 8, 32).sum(0)
     assert bool((y == 1 + wanted).all())
     assert bool((z.float() == 1 + torch.cat([wanted, 2 * wanted], 1)).all())
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 8), (64, 64), (200, 1000), (4000, 72)])
+def test_chained_products(kernel: Callable[[str], Kernel], m: int, n: int) -> None:
+    """The rounded first product is the register operand of the second. Run: pytest tests/device/test_cases.py -k chained"""
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(m + n)
+    q, k = (torch.randn(rows, 64, device="cuda").bfloat16() for rows in (m, n))
+    v = torch.randn(64, n, device="cuda").bfloat16()
+    y = torch.full((m, 64), float("nan"), device="cuda")
+    kernel("chained")(q, k, v, y)
+    wanted = torch.nn.functional.silu(q.double() @ k.double().T).bfloat16().double() @ v.double().T
+    scale = wanted.abs().max()
+    torch.testing.assert_close(y.double() / scale, wanted / scale, rtol=0, atol=4e-3)

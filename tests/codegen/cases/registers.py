@@ -1,0 +1,73 @@
+"""wgmma with its first operand in registers, and two accumulators in flight."""
+
+from exogpu.lang import *
+
+BM, BN, D, STAGES = 64, 64, 64, 2
+
+
+@scalar
+def bend(x: f32) -> f32:
+    return x * sigmoid(x)
+
+
+@proc
+def chained(M: size, N: size, Q: bf16[M, D] @ GMEM, K: bf16[N, D] @ GMEM, V: bf16[D, N] @ GMEM, Y: f32[M, D] @ GMEM):
+    """Y = bend(Q K^T) V^T: the product with V of one step runs beside the product with K of the next."""
+    require(M >= 1 and N >= 1)
+    block(loader=warpgroups(1), math=warpgroups(1), persistent=True)
+    ready = mbarrier(ring=1, count=1)
+    done = mbarrier(ring=1, count=4)
+    full = mbarrier(ring=STAGES, count=1)
+    empty = mbarrier(ring=STAGES, count=4)
+    for t in tasks(0, ceildiv(M, BM)):
+        o: f32[1, 64, D] @ WGMMA_D
+        p: bf16[1, 64, BN] @ WGMMA_A
+        q: bf16[BM, D] @ SMEM(swizzle=128)
+        with role(loader):
+            for x in threads(1):
+                Await(done, lag=1)
+                tma_load(q[:, :], Q[BM * t : BM * t + BM, 0:D], ready)
+                Arrive(ready, tx=BM * D * 2)
+        with role(math):
+            Await(ready)
+        for n in seq(0, ceildiv(N, BN)):
+            k: bf16[BN, D] @ SMEM(swizzle=128, ring=STAGES)
+            v: bf16[D, BN] @ SMEM(swizzle=128, ring=STAGES)
+            with role(loader):
+                for x in threads(1):
+                    Await(empty, lag=STAGES)
+                    tma_load(k[:, :], K[BN * n : BN * n + BN, 0:D], full)
+                    tma_load(v[:, :], V[0:D, BN * n : BN * n + BN], full)
+                    Arrive(full, tx=2 * BN * D * 2)
+            with role(math):
+                s: f32[1, 64, BN] @ WGMMA_D
+                Await(full)
+                wgmma_fence()
+                for j in unroll(0, D // 16):
+                    wgmma(
+                        s[0, :, :],
+                        q[:, 16 * j : 16 * j + 16],
+                        k[:, 16 * j : 16 * j + 16],
+                        accumulate=j > 0,
+                    )
+                wgmma_commit()
+                wgmma_wait(0)
+                if n > 0:
+                    for w in threads(4, unit=warp):
+                        Arrive(empty)
+                acc_convert(p[0, :, :], s[0, :, :], bend)
+                wgmma_fence()
+                for j in unroll(0, BN // 16):
+                    wgmma_rs(
+                        o[0, :, :],
+                        p[0, :, 16 * j : 16 * j + 16],
+                        v[:, 16 * j : 16 * j + 16],
+                        accumulate=n > 0 or j > 0,
+                    )
+                wgmma_commit()
+        with role(math):
+            wgmma_wait(0)
+            for w in threads(4, unit=warp):
+                Arrive(empty)
+                Arrive(done)
+            acc_store(Y[BM * t : BM * t + BM, 0:D], o[0, :, :])

@@ -125,7 +125,7 @@ def test_bulk_sums(kernel: Callable[[str], Kernel], rows: int, columns: int) -> 
 
 @pytest.mark.parametrize(("m", "n"), [(1, 8), (64, 64), (200, 1000), (4000, 72)])
 def test_chained_products(kernel: Callable[[str], Kernel], m: int, n: int) -> None:
-    """The rounded first product is the register operand of the second. Run: pytest tests/device/test_cases.py -k chained"""
+    """The rounded first product is the second one's operand. Run: pytest tests/device/test_cases.py -k products"""
     torch = pytest.importorskip("torch")
     torch.manual_seed(m + n)
     q, k = (torch.randn(rows, 64, device="cuda").bfloat16() for rows in (m, n))

@@ -71,3 +71,78 @@ def chained(M: size, N: size, Q: bf16[M, D] @ GMEM, K: bf16[N, D] @ GMEM, V: bf1
                 Arrive(empty)
                 Arrive(done)
             acc_store(Y[BM * t : BM * t + BM, 0:D], o[0, :, :])
+
+
+@proc
+def overlapped(M: size, N: size, Q: bf16[M, D] @ GMEM, K: bf16[N, D] @ GMEM, V: bf16[D, N] @ GMEM, Y: f32[M, D] @ GMEM):
+    """The same. Step i multiplies by V_i and K_(i+1) at once, and rounds the new product while the other one is still
+    in flight: two sets of operand registers take turns. What lies beyond N is zero, and so is bend(0)."""
+    require(M >= 1 and N >= 1)
+    block(loader=warpgroups(1), math=warpgroups(1), persistent=True)
+    ready = mbarrier(ring=1, count=1)
+    done = mbarrier(ring=1, count=4)
+    full = mbarrier(ring=STAGES, count=1)
+    empty = mbarrier(ring=STAGES, count=4)
+    for t in tasks(0, ceildiv(M, BM)):
+        o: f32[1, 64, D] @ WGMMA_D
+        s: f32[1, 64, BN] @ WGMMA_D
+        p: bf16[1, 64, 2 * BN] @ WGMMA_A
+        q: bf16[BM, D] @ SMEM(swizzle=128)
+        first: bf16[BN, D] @ SMEM(swizzle=128)
+        with role(loader):
+            for x in threads(1):
+                Await(done, lag=1)
+                tma_load(q[:, :], Q[BM * t : BM * t + BM, 0:D], ready)
+                tma_load(first[:, :], K[0:BN, 0:D], ready)
+                Arrive(ready, tx=(BM + BN) * D * 2)
+        with role(math):
+            Await(ready)
+            wgmma_fence()
+            for j in unroll(0, D // 16):
+                wgmma(
+                    s[0, :, :],
+                    q[:, 16 * j : 16 * j + 16],
+                    first[:, 16 * j : 16 * j + 16],
+                    accumulate=j > 0,
+                )
+            wgmma_commit()
+            wgmma_wait(0)
+            acc_convert(p[0, :, 0:BN], s[0, :, :], bend)
+        for n in seq(0, ceildiv(N, 2 * BN)):
+            for h in unroll(0, 2):
+                k: bf16[BN, D] @ SMEM(swizzle=128, ring=STAGES)
+                v: bf16[D, BN] @ SMEM(swizzle=128, ring=STAGES)
+                with role(loader):
+                    for x in threads(1):
+                        Await(empty, lag=STAGES)
+                        tma_load(k[:, :], K[2 * BN * n + BN * h + BN : 2 * BN * n + BN * h + 2 * BN, 0:D], full)
+                        tma_load(v[:, :], V[0:D, 2 * BN * n + BN * h : 2 * BN * n + BN * h + BN], full)
+                        Arrive(full, tx=2 * BN * D * 2)
+                with role(math):
+                    Await(full)
+                    wgmma_fence()
+                    for j in unroll(0, D // 16):
+                        wgmma(
+                            s[0, :, :],
+                            q[:, 16 * j : 16 * j + 16],
+                            k[:, 16 * j : 16 * j + 16],
+                            accumulate=j > 0,
+                        )
+                    wgmma_commit()
+                    for j in unroll(0, BN // 16):
+                        wgmma_rs(
+                            o[0, :, :],
+                            p[0, :, BN * h + 16 * j : BN * h + 16 * j + 16],
+                            v[:, 16 * j : 16 * j + 16],
+                            accumulate=n > 0 or h > 0 or j > 0,
+                        )
+                    wgmma_commit()
+                    wgmma_wait(1)
+                    acc_convert(p[0, :, BN - BN * h : 2 * BN - BN * h], s[0, :, :], bend)
+                    wgmma_wait(0)
+                    for w in threads(4, unit=warp):
+                        Arrive(empty)
+        with role(math):
+            for w in threads(4, unit=warp):
+                Arrive(done)
+            acc_store(Y[BM * t : BM * t + BM, 0:D], o[0, :, :])

@@ -83,7 +83,7 @@ def _operand(call: InstrCall, param: Param, operand: Operand, buffers: Buffers) 
     if not isinstance(operand, Window):
         return
     info, rank = buffers[operand.buffer], len(operand.shape)
-    if rank != param.rank:
+    if rank != param.rank and param.rank:
         text = f"{subject} ranges over {param.rank} dimension{'s' * (param.rank != 1)}, not {rank}"
         yield Diagnostic("lang.rank", text, span, help="write `lo : hi` for a range, one index for a point")
     if param.memories and not isinstance(info.memory, param.memories):

@@ -123,15 +123,27 @@ def test_bulk_sums(kernel: Callable[[str], Kernel], rows: int, columns: int) -> 
     assert bool((z.float() == 1 + torch.cat([wanted, 2 * wanted], 1)).all())
 
 
+@pytest.mark.parametrize("name", ["chained", "overlapped"])
 @pytest.mark.parametrize(("m", "n"), [(1, 8), (64, 64), (200, 1000), (4000, 72)])
-def test_chained_products(kernel: Callable[[str], Kernel], m: int, n: int) -> None:
+def test_chained_products(kernel: Callable[[str], Kernel], name: str, m: int, n: int) -> None:
     """The rounded first product is the second one's operand. Run: pytest tests/device/test_cases.py -k products"""
     torch = pytest.importorskip("torch")
     torch.manual_seed(m + n)
     q, k = (torch.randn(rows, 64, device="cuda").bfloat16() for rows in (m, n))
     v = torch.randn(64, n, device="cuda").bfloat16()
     y = torch.full((m, 64), float("nan"), device="cuda")
-    kernel("chained")(q, k, v, y)
+    kernel(name)(q, k, v, y)
     wanted = torch.nn.functional.silu(q.double() @ k.double().T).bfloat16().double() @ v.double().T
     scale = wanted.abs().max()
     torch.testing.assert_close(y.double() / scale, wanted / scale, rtol=0, atol=4e-3)
+
+
+@pytest.mark.parametrize("m, n, k", [(1, 8, 8), (64, 256, 64), (65, 264, 72), (1000, 1000, 520)])
+def test_rows_along_n(kernel: Callable[[str], Kernel], m: int, n: int, k: int) -> None:
+    """B as it is, not transposed. Run: pytest tests/device/test_cases.py -k rows_along_n"""
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(m + n + k)
+    a, b = torch.randn(m, k, device="cuda").half(), torch.randn(k, n, device="cuda").half()
+    c = torch.full((m, n), float("nan"), device="cuda")
+    kernel("rows_along_n")(a, b, c)
+    torch.testing.assert_close(c.double(), a.double() @ b.double(), rtol=1e-4, atol=k * 1e-5)

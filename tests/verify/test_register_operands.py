@@ -13,6 +13,8 @@ from exogpu.lang import load
 from exogpu.verify.prove import verify
 from exogpu.verify.result import Report, Status
 
+CASES = Path(__file__).resolve().parents[1] / "codegen" / "cases"
+
 HEAD = """from exogpu.lang import *
 
 @proc
@@ -209,6 +211,8 @@ def test_registers_belong_to_one_warpgroup(tmp_path: Path) -> None:
         ("r: bf16[1, 64, 64]", "r: bf16[1, 64, 24]", "multiple of 16"),
         ("r: bf16[1, 64, 64]", "r: f16[1, 64, 64]", "does not convert"),
         ("r[0, :, 16 * j : 16 * j + 16]", "r[0, :, 16 * j : 16 * j + 32]", "shapes must be"),
+        ("accumulate=n > 0 or j > 0)", "accumulate=n > 0 or j > 0, transpose_b=False)", "b (16, 8)"),
+        ("accumulate=n > 0 or j > 0)", "accumulate=j > 0, transpose_b=n > 0)", "True or False"),
         ("r[0, :, 16 * j : 16 * j + 16]", "a[:, 16 * j : 16 * j + 16]", "must be in WGMMA_A"),
     ],
 )
@@ -227,3 +231,11 @@ def test_the_sequential_meaning(tmp_path: Path) -> None:
     got = np.asarray(interpret(proc, args)["C"], np.float64)
     wanted = (a @ a[16:32].T) @ b[:, :16].T
     assert np.linalg.norm(got - wanted) / np.linalg.norm(wanted) < 4e-3
+
+
+def test_rows_of_b_along_n(tmp_path: Path) -> None:
+    proc = load(CASES / "registers.py")["rows_along_n"]
+    args = random_inputs(proc, {"M": 5, "N": 300, "K": 70}, seed=2)
+    a, b = (np.asarray(args[name], np.float64) for name in "AB")
+    got = np.asarray(interpret(proc, args)["C"], np.float64)
+    assert np.linalg.norm(got - a @ b) / np.linalg.norm(a @ b) < 1e-6

@@ -146,3 +146,52 @@ def overlapped(M: size, N: size, Q: bf16[M, D] @ GMEM, K: bf16[N, D] @ GMEM, V: 
             for w in threads(4, unit=warp):
                 Arrive(done)
             acc_store(Y[BM * t : BM * t + BM, 0:D], o[0, :, :])
+
+
+@proc
+def rows_along_n(M: size, N: size, K: size, A: f16[M, K] @ GMEM, B: f16[K, N] @ GMEM, C: f32[M, N] @ GMEM):
+    """C = A B for a B whose rows run along N: 192 columns at once from shared memory, 64 from registers."""
+    require(M >= 1 and N >= 1 and K >= 1)
+    block(128)
+    full = mbarrier(ring=1, count=1)
+    for m in tasks(0, ceildiv(M, 64)):
+        for n in tasks(0, ceildiv(N, 256)):
+            wide: f32[1, 64, 192] @ WGMMA_D
+            rest: f32[1, 64, 64] @ WGMMA_D
+            r: f16[1, 64, 64] @ WGMMA_A
+            for k in seq(0, ceildiv(K, 64)):
+                a: f16[64, 64] @ SMEM(swizzle=128)
+                b: f16[4, 64, 64] @ SMEM(swizzle=128)
+                for t in threads(1):
+                    tma_load(a[:, :], A[64 * m : 64 * m + 64, 64 * k : 64 * k + 64], full)
+                    for c in unroll(0, 4):
+                        tma_load(
+                            b[c, :, :],
+                            B[64 * k : 64 * k + 64, 256 * n + 64 * c : 256 * n + 64 * c + 64],
+                            full,
+                        )
+                    Arrive(full, tx=5 * 64 * 64 * 2)
+                Await(full)
+                ldmatrix(r[0, :, :], a[:, :])
+                wgmma_fence()
+                for j in unroll(0, 4):
+                    wgmma(
+                        wide[0, :, :],
+                        a[:, 16 * j : 16 * j + 16],
+                        b[0:3, 16 * j : 16 * j + 16, :],
+                        accumulate=k > 0 or j > 0,
+                        transpose_b=False,
+                    )
+                    wgmma_rs(
+                        rest[0, :, :],
+                        r[0, :, 16 * j : 16 * j + 16],
+                        b[3, 16 * j : 16 * j + 16, :],
+                        accumulate=k > 0 or j > 0,
+                        transpose_b=False,
+                    )
+                wgmma_commit()
+                wgmma_wait(0)
+                fence_proxy_async()
+                Fence()
+            acc_store(C[64 * m : 64 * m + 64, 256 * n : 256 * n + 192], wide[0, :, :])
+            acc_store(C[64 * m : 64 * m + 64, 256 * n + 192 : 256 * n + 256], rest[0, :, :])

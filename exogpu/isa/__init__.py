@@ -13,6 +13,7 @@ from exogpu.isa.groups import (
     wgmma_fence,
     wgmma_wait,
 )
+from exogpu.isa.multicast import tma_load_multicast
 from exogpu.isa.tma import tma_load, tma_reduce_add, tma_store
 from exogpu.isa.vector import vec_copy
 from exogpu.isa.wgmma import wgmma, wgmma_rs
@@ -29,6 +30,7 @@ __all__ = [
     "fence_proxy_async_all",
     "ldmatrix",
     "tma_load",
+    "tma_load_multicast",
     "tma_reduce_add",
     "tma_store",
     "vec_copy",

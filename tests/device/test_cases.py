@@ -143,7 +143,7 @@ def test_rows_along_n(kernel: Callable[[str], Kernel], m: int, n: int, k: int) -
     """B as it is, not transposed. Run: pytest tests/device/test_cases.py -k rows_along_n"""
     torch = pytest.importorskip("torch")
     torch.manual_seed(m + n + k)
-    a, b = torch.randn(m, k, device="cuda").half(), torch.randn(k, n, device="cuda").half()
+    a, b = torch.randn(m, k, device="cuda").bfloat16(), torch.randn(k, n, device="cuda").bfloat16()
     c = torch.full((m, n), float("nan"), device="cuda")
     kernel("rows_along_n")(a, b, c)
     torch.testing.assert_close(c.double(), a.double() @ b.double(), rtol=1e-4, atol=k * 1e-5)

@@ -149,7 +149,7 @@ def overlapped(M: size, N: size, Q: bf16[M, D] @ GMEM, K: bf16[N, D] @ GMEM, V: 
 
 
 @proc
-def rows_along_n(M: size, N: size, K: size, A: f16[M, K] @ GMEM, B: f16[K, N] @ GMEM, C: f32[M, N] @ GMEM):
+def rows_along_n(M: size, N: size, K: size, A: bf16[M, K] @ GMEM, B: bf16[K, N] @ GMEM, C: f32[M, N] @ GMEM):
     """C = A B for a B whose rows run along N: 192 columns at once from shared memory, 64 from registers."""
     require(M >= 1 and N >= 1 and K >= 1)
     block(128)
@@ -158,10 +158,10 @@ def rows_along_n(M: size, N: size, K: size, A: f16[M, K] @ GMEM, B: f16[K, N] @ 
         for n in tasks(0, ceildiv(N, 256)):
             wide: f32[1, 64, 192] @ WGMMA_D
             rest: f32[1, 64, 64] @ WGMMA_D
-            r: f16[1, 64, 64] @ WGMMA_A
+            r: bf16[1, 64, 64] @ WGMMA_A
             for k in seq(0, ceildiv(K, 64)):
-                a: f16[64, 64] @ SMEM(swizzle=128)
-                b: f16[4, 64, 64] @ SMEM(swizzle=128)
+                a: bf16[64, 64] @ SMEM(swizzle=128)
+                b: bf16[4, 64, 64] @ SMEM(swizzle=128)
                 for t in threads(1):
                     tma_load(a[:, :], A[64 * m : 64 * m + 64, 64 * k : 64 * k + 64], full)
                     for c in unroll(0, 4):

@@ -8,7 +8,7 @@ concrete, graph, machine    the explicit engine: unrolled at concrete sizes, hap
 session, single, ordering,  one solver session; properties of single instances; ordering of pairs by lifted chains
   chain
 races, barriers, bounds,    what has to be shown, one module per kind of obligation
-  overflow, claim, registers
+  overflow, claim, registers, reductions
 data_verdicts,              the verdicts as obligations, with counterexamples in the user's words
   barrier_verdicts, initialised, witness, text
 result, proven              what comes out; the seal that `codegen` asks for

@@ -9,6 +9,7 @@ from functools import partial
 from exogpu.diagnostics import Label
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
+from exogpu.ir.instr import Mode
 from exogpu.verify.bounds import claims
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Occurrence, Unrolling, occurrences
@@ -132,7 +133,10 @@ def _apart(program: Program, buffer: Buffer, first: Use, second: Use, prop: Prop
     base = Obligation(prop.name, rule, title, Status.PROVED, second.access.span)
     message = f"two tasks touch one element of `{buffer.name}`, and nothing orders different CTAs"
     labels = (Label(first.access.span, "other task"),)
-    yield judge(program, base, verdict, message, "give every task its own elements", labels)
+    advice = "give every task its own elements"
+    if Mode.READ not in (first.access.mode, second.access.mode):
+        advice += ", or add to common ones with atomic_add in all tasks, or with tma_reduce_add in all"
+    yield judge(program, base, verdict, message, advice, labels)
 
 
 def claim_pieces(program: Program) -> Iterator[Piece]:

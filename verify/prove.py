@@ -19,6 +19,7 @@ from exogpu.verify.lower import lower
 from exogpu.verify.pieces import Piece, groups
 from exogpu.verify.program import TASKS, Program
 from exogpu.verify.proven import ProvenKernel, seal
+from exogpu.verify.reductions import reassociated
 from exogpu.verify.registers import register_obligations
 from exogpu.verify.result import Obligation, Report, Status
 from exogpu.verify.session import Session
@@ -44,7 +45,9 @@ def verify(proc: Proc, *, jobs: int = 1) -> Report:
                 return _report(proc, Status.VACUOUS, (), started, reason)
             obligations += found
     reason = "" if obligations else "the kernel has nothing to prove"
-    return _report(proc, _overall(obligations), tuple(obligations), started, reason)
+    status = _overall(obligations)
+    sums = tuple(reassociated(proc, program)) if status is Status.PROVED else ()
+    return _report(proc, status, tuple(obligations), started, reason, sums)
 
 
 def _something_runs(program: Program) -> list[Obligation] | None:
@@ -78,6 +81,13 @@ def _overall(obligations: Sequence[Obligation]) -> Status:
     return Status.PROVED if obligations else Status.UNKNOWN
 
 
-def _report(proc: Proc, status: Status, obligations: tuple[Obligation, ...], started: float, reason: str) -> Report:
+def _report(
+    proc: Proc,
+    status: Status,
+    obligations: tuple[Obligation, ...],
+    started: float,
+    reason: str,
+    reassociated: tuple[str, ...] = (),
+) -> Report:
     seconds = time.perf_counter() - started
-    return Report(proc.name, proc.span, status, obligations, version(), seconds, reason)
+    return Report(proc.name, proc.span, status, obligations, version(), seconds, reason, reassociated)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.instr import Group, Mode, Proxy
-from exogpu.ir.types import Gmem, Smem, WgmmaD
+from exogpu.ir.types import FRAGMENTS, Gmem, Smem
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.concrete import Env, Occurrence, Unrolling
 from exogpu.verify.graph import FenceKind, Needs
@@ -46,7 +46,7 @@ def conflicts(program: Program) -> Iterator[Conflict]:
             uses.setdefault(access.buffer, []).append(Use(event, access))
     for name, found in uses.items():
         buffer = program.buffers[name]
-        if not isinstance(buffer.memory, Smem | Gmem | WgmmaD):
+        if not isinstance(buffer.memory, (Smem, Gmem, *FRAGMENTS)):
             continue  # thread-private registers: `ownership` shows that one thread makes every access
         for first in found:
             for second in found:
@@ -89,7 +89,7 @@ def _pair(buffer: Buffer, first: Use, second: Use) -> Conflict:
         return model.ctx.api.conj(parts)
 
     def check(unrolling: Unrolling, x: Occurrence, y: Occurrence) -> bool:
-        if isinstance(buffer.memory, WgmmaD) and not set(x.threads) & set(y.threads):
+        if isinstance(buffer.memory, FRAGMENTS) and not set(x.threads) & set(y.threads):
             return False
         return x.key < y.key and _touch_in_common(unrolling, buffer, x, first.access, y, second.access)
 
@@ -113,7 +113,7 @@ def _needs(buffer: Buffer, first: Use, second: Use) -> Needs:
 
 
 def _rule(buffer: Buffer, first: Use, second: Use, needs: Needs) -> str:
-    if isinstance(buffer.memory, WgmmaD):
+    if isinstance(buffer.memory, FRAGMENTS):
         return "wgmma.reg_inflight" if needs.fence is None else "wgmma.reg_fence"
     if needs.fence is not None:
         return "proxy.generic_to_async"
@@ -209,6 +209,16 @@ def cross_task(program: Program) -> Iterator[tuple[Buffer, Use, Use, Property]]:
             for second in found[n:]:
                 if _conflicting(first.access, second.access):
                     yield buffer, first, second, _different_tasks(program, buffer, first, second)
+
+
+def commuting(program: Program, buffer: Buffer) -> Iterator[tuple[Goal, Property]]:
+    """Pairs of reductions of a tensor that are no conflict: that they are ordered inside a task, and that no two
+    tasks share an element."""
+    found = [Use(e, a) for e in program.events for a in e.accesses if a.buffer == buffer.name]
+    for first in found:
+        for second in found:
+            if first.access.mode is second.access.mode is Mode.REDUCE and first.access.proxy is second.access.proxy:
+                yield _pair(buffer, first, second).goal, _different_tasks(program, buffer, first, second)
 
 
 def _different_tasks(program: Program, buffer: Buffer, first: Use, second: Use) -> Property:

@@ -100,7 +100,10 @@ class Obligation:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The verdict on one kernel, with every obligation, the solver's version and the seconds spent."""
+    """The verdict on one kernel, with every obligation, the solver's version and the seconds spent.
+
+    `reassociated`: float tensors whose sums the proof lets happen in any order.
+    """
 
     kernel: str
     span: Span
@@ -109,6 +112,7 @@ class Report:
     solver: str
     seconds: float
     reason: str = ""
+    reassociated: tuple[str, ...] = ()
 
     @property
     def axioms(self) -> tuple[str, ...]:

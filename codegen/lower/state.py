@@ -57,7 +57,7 @@ class Gathered:
 @dataclass(frozen=True, slots=True)
 class State:
     """The place of a statement: kernel, executing team, variable facts and names, scalar values by name, slots of the
-    ring buffers in scope, accumulators in scope."""
+    ring buffers in scope, wgmma register operands in scope."""
 
     proc: Proc
     buffers: Mapping[str, BufferInfo]
@@ -68,7 +68,7 @@ class State:
     team: Team
     facts: Facts
     names: Mapping[str, Expr] = field(default_factory=dict)
-    accumulators: tuple[str, ...] = ()
+    fragments: tuple[str, ...] = ()
 
     @property
     def indices(self) -> Indices:

@@ -110,7 +110,7 @@ Effect = Commit | WaitGroup | ProxyFence | WgmmaFence
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A parameter: a window of given rank in one of `memories` with one of `dtypes` (empty: any), a barrier, a
+    """A parameter: a window of given rank (0: any) in one of `memories` with one of `dtypes` (empty: any), a barrier, a
     literal integer, a condition, or a per-element function."""
 
     name: str

@@ -33,6 +33,7 @@ def _report(run: Run, report: Report) -> dict[str, Any]:
         "status": report.status.value,
         "reason": report.reason,
         "axioms": list(report.axioms),
+        "reassociated": list(report.reassociated),
         "obligations": [_obligation(run, o) for o in report.obligations],
     }
     if not run.deterministic:

@@ -35,6 +35,7 @@ def render_sarif(run: Run) -> str:
                 "columnKind": "unicodeCodePoints",
                 "invocations": [{"executionSuccessful": not run.problems, "exitCode": int(exit_status(run))}],
                 "results": results,
+                "properties": {"reassociated": {r.kernel: list(r.reassociated) for r in run.reports if r.reassociated}},
             }
         ],
     }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from exogpu.codes import lookup
-from exogpu.report.model import Run, failure, with_status
+from exogpu.report.model import Run, failure, verdict, with_status
 from exogpu.report.snippet import ReadLines, read_lines, render_diagnostic
 from exogpu.report.style import Palette, Role
 from exogpu.report.table import render_steps
@@ -78,8 +78,8 @@ def _finding(run: Run, obligation: Obligation, options: TextOptions) -> Iterator
 
 def headline(run: Run, report: Report, palette: Palette) -> str:
     """The verdict on a kernel in one line."""
-    verdict = palette(ROLES[report.status], report.status.value)
-    return "   ".join(filter(None, (run.kernel(report), verdict, _counts(report), _cost(run, report))))
+    colored = palette(ROLES[report.status], verdict(report))
+    return "   ".join(filter(None, (run.kernel(report), colored, _counts(report), _cost(run, report))))
 
 
 def _summary(run: Run, report: Report, options: TextOptions) -> Iterator[str]:
@@ -90,6 +90,9 @@ def _summary(run: Run, report: Report, options: TextOptions) -> Iterator[str]:
         yield from _chains(run, report)
     elif report.status is Status.PROVED:
         yield from _properties(report)
+    if report.reassociated:
+        tensors = ", ".join(report.reassociated)
+        yield f"  equal to the sequential program up to the order of the sums in {tensors}"
     if report.axioms:
         yield "  axioms used, where the PTX ISA leaves a choice or makes an exception:"
         yield from (f"    {_axiom(a)}" for a in report.axioms)

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from exogpu.diagnostics import Label
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.instr import Mode
 from exogpu.verify.bounds import claims
+from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Occurrence, Unrolling, occurrences
 from exogpu.verify.graph import FenceKind, Needs, Search
 from exogpu.verify.ordering import Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.overflow import overflow_claims
-from exogpu.verify.program import ArriveAction, ExitAction, Program
-from exogpu.verify.races import Conflict, common_range, concrete_box, conflicts, cross_task, hazard
+from exogpu.verify.pieces import Piece
+from exogpu.verify.program import ArriveAction, Buffer, ExitAction, Program
+from exogpu.verify.races import Conflict, Use, common_range, concrete_box, conflicts, cross_task, hazard
 from exogpu.verify.result import Obligation, Status
-from exogpu.verify.single import Found, hold
+from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.text import HELP, race_message
 from exogpu.verify.witness import race, single
 
 
-def race_obligations(program: Program) -> Iterator[Obligation]:
+def race_pieces(program: Program) -> Iterator[Piece]:
     """Ordering obligations of every pair of conflicting statements."""
     for conflict in conflicts(program):
-        outcome = decide(program, conflict.goal)
-        if not isinstance(outcome, Impossible):
-            yield _race(outcome, conflict)
+        yield Piece(3, partial(_races, conflict=conflict))
+
+
+def _races(program: Program, conflict: Conflict) -> Iterator[Obligation]:
+    outcome = decide(program, conflict.goal)
+    if not isinstance(outcome, Impossible):
+        yield _race(outcome, conflict)
 
 
 def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligation:
@@ -113,28 +120,34 @@ def _released(outcome: Violated, needs: Needs, thread: int) -> bool:
     return any(isinstance(node.item.event.action, ArriveAction) for node in path)
 
 
-def task_obligations(program: Program) -> Iterator[Obligation]:
+def task_pieces(program: Program) -> Iterator[Piece]:
     """No two tasks touch one element of global memory."""
     for buffer, first, second, prop in cross_task(program):
-        verdict = hold(program, prop)
-        rule = hazard(first.access, second.access)
-        title = (
-            f"tasks do not share elements of {buffer.name} (lines {first.event.span.line}, {second.event.span.line})"
-        )
-        base = Obligation(prop.name, rule, title, Status.PROVED, second.access.span)
-        message = f"two tasks touch one element of `{buffer.name}`, and nothing orders different CTAs"
-        labels = (Label(first.access.span, "other task"),)
-        advice = "give every task its own elements"
-        if Mode.READ not in (first.access.mode, second.access.mode):
-            advice += ", or add to common ones with atomic_add in all tasks, or with tma_reduce_add in all"
-        yield judge(program, base, verdict, message, advice, labels)
+        yield Piece(1, partial(_apart, buffer=buffer, first=first, second=second, prop=prop))
 
 
-def claim_obligations(program: Program) -> Iterator[Obligation]:
+def _apart(program: Program, buffer: Buffer, first: Use, second: Use, prop: Property) -> Iterator[Obligation]:
+    verdict = hold(program, prop)
+    rule = hazard(first.access, second.access)
+    title = f"tasks do not share elements of {buffer.name} (lines {first.event.span.line}, {second.event.span.line})"
+    base = Obligation(prop.name, rule, title, Status.PROVED, second.access.span)
+    message = f"two tasks touch one element of `{buffer.name}`, and nothing orders different CTAs"
+    labels = (Label(first.access.span, "other task"),)
+    advice = "give every task its own elements"
+    if Mode.READ not in (first.access.mode, second.access.mode):
+        advice += ", or add to common ones with atomic_add in all tasks, or with tma_reduce_add in all"
+    yield judge(program, base, verdict, message, advice, labels)
+
+
+def claim_pieces(program: Program) -> Iterator[Piece]:
     """Bounds, integer width, alignment and ownership of every statement."""
     for claim in (*claims(program), *overflow_claims(program)):
-        base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span)
-        yield judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
+        yield Piece(1, partial(_claim, claim=claim))
+
+
+def _claim(program: Program, claim: Claim) -> Iterator[Obligation]:
+    base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span)
+    yield judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
 
 
 def judge(

@@ -131,13 +131,18 @@ class _ChainSearch:
     def _proof(self, core: frozenset[str]) -> Proved:
         source, target = self.goal.source, self.goal.target
         used = [c for name, c in self.chains.items() if name in core]
-        self.proven += [c for c in used if c not in self.proven]
+        self.proven += [c for c in self.chains.values() if c not in self.proven]
         chains = tuple(Chain(describe(c, source, target), axioms(c, source, target)) for c in used)
         return Proved(chains, self.session.record("unsat"))
 
     def _examine(self, values: Values) -> Outcome | None:
         """A violation, or None after new chains or product facts exclude the model."""
-        x, y, unrolling = self._replay(values)
+        try:
+            x, y, unrolling = self._replay(values)
+        except TooLarge:
+            if self.session.refine(values):
+                return None  # products of large numbers were wrong in this model
+            raise
         if not self.goal.check(unrolling, x, y):
             return self._spurious(values)
         path = self._path(unrolling, x, y)

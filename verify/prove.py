@@ -3,48 +3,58 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
 
 from exogpu.diagnostics import BadInput
 from exogpu.ir.layout import plan_layout
 from exogpu.ir.proc import Proc
 from exogpu.ir.wellformed import check
 from exogpu.smt.solver import Unsat, version
-from exogpu.verify.barrier_verdicts import barrier_obligations
-from exogpu.verify.data_verdicts import claim_obligations, race_obligations, task_obligations
+from exogpu.verify.barrier_verdicts import barrier_pieces
+from exogpu.verify.data_verdicts import claim_pieces, race_pieces, task_pieces
 from exogpu.verify.initialised import uninitialised
 from exogpu.verify.lower import lower
+from exogpu.verify.pieces import Piece, groups
 from exogpu.verify.program import TASKS, Program
 from exogpu.verify.proven import ProvenKernel, seal
 from exogpu.verify.reductions import reassociated
 from exogpu.verify.registers import register_obligations
 from exogpu.verify.result import Obligation, Report, Status
 from exogpu.verify.session import Session
+from exogpu.verify.workers import spread
 
 
-def verify(proc: Proc) -> Report:
-    """Decides every obligation of a kernel, for all sizes. Raises BadInput if the kernel is not well formed or its
-    shared memory does not fit a CTA."""
+def verify(proc: Proc, *, jobs: int = 1) -> Report:
+    """Decides every obligation of a kernel, for all sizes, on at most `jobs` processes. Raises BadInput if the kernel
+    is not well formed or its shared memory does not fit a CTA."""
     started = time.perf_counter()
     problems = check(proc)
     if problems:
         raise BadInput(problems)
     plan_layout(proc)
     program = lower(proc)
-    if _nothing_runs(program):
-        reason = "the require(...) preconditions leave no sizes at which a task runs, so nothing is shown"
-        return _report(proc, Status.VACUOUS, (), started, reason)
-    obligations = tuple(_obligations(proc, program))
+    calls: list[Callable[[], list[Obligation] | None]] = [partial(_something_runs, program)]
+    calls += [group.decide for group in groups(program, _pieces(proc, program))]
+    obligations: list[Obligation] = []
+    with closing(spread(calls, jobs)) as results:
+        for found in results:
+            if found is None:
+                reason = "the require(...) preconditions leave no sizes at which a task runs, so nothing is shown"
+                return _report(proc, Status.VACUOUS, (), started, reason)
+            obligations += found
     reason = "" if obligations else "the kernel has nothing to prove"
     status = _overall(obligations)
     sums = tuple(reassociated(proc, program)) if status is Status.PROVED else ()
-    return _report(proc, status, obligations, started, reason, sums)
+    return _report(proc, status, tuple(obligations), started, reason, sums)
 
 
-def _nothing_runs(program: Program) -> bool:
+def _something_runs(program: Program) -> list[Obligation] | None:
+    """None if no task runs at any sizes; it adds no obligation."""
     session = Session(program, "assumptions", {})
     session.add([session.ctx.le(1, session.model.sizes[TASKS])])
-    return isinstance(session.check(), Unsat)
+    return None if isinstance(session.check(), Unsat) else []
 
 
 def prove(proc: Proc) -> tuple[ProvenKernel | None, Report]:
@@ -53,16 +63,16 @@ def prove(proc: Proc) -> tuple[ProvenKernel | None, Report]:
     return seal(proc, report), report
 
 
-def _obligations(proc: Proc, program: Program) -> Iterator[Obligation]:
-    yield from race_obligations(program)
-    yield from task_obligations(program)
-    yield from barrier_obligations(program)
-    yield from claim_obligations(program)
-    yield from register_obligations(proc)
-    yield from uninitialised(proc, program)
+def _pieces(proc: Proc, program: Program) -> Iterator[Piece]:
+    yield from race_pieces(program)
+    yield from task_pieces(program)
+    yield from barrier_pieces(program)
+    yield from claim_pieces(program)
+    yield Piece(0, lambda _: register_obligations(proc))
+    yield Piece(1, partial(uninitialised, proc))
 
 
-def _overall(obligations: tuple[Obligation, ...]) -> Status:
+def _overall(obligations: Sequence[Obligation]) -> Status:
     """The worst verdict: refuted, then unsupported, then unknown; PROVED only if all are and there are some."""
     found = {o.status for o in obligations}
     for status in (Status.REFUTED, Status.UNSUPPORTED, Status.UNKNOWN, Status.VACUOUS):

@@ -11,7 +11,7 @@ from exogpu.source import Span
 
 if TYPE_CHECKING:
     # the report and the CLI use these records without loading a solver
-    from exogpu.smt.script import Script
+    from exogpu.smt.script import Script, Written
 
 
 class Status(enum.Enum):
@@ -31,7 +31,7 @@ class Query:
     name: str
     answer: str
     rlimit: int
-    script: Script
+    script: Script | Written
 
     @property
     def smtlib(self) -> str:

@@ -22,7 +22,7 @@ def execute(arguments: argparse.Namespace) -> Exit:
         raise UsageError("give PATH[:NAME] of what to verify, or --all for the shipped kernels")
     targets, unresolved = _targets(arguments)
     procs, unreadable = load_procs(targets)
-    reports = tuple(_verify(proc) for proc in procs)
+    reports = tuple(_verify(proc, arguments.jobs) for proc in procs)
     run = Run(
         reports,
         (*unresolved, *unreadable),
@@ -46,12 +46,13 @@ def _targets(arguments: argparse.Namespace) -> tuple[list[Target], list[Diagnost
     return targets, problems
 
 
-def _verify(proc: Proc) -> Report:
+def _verify(proc: Proc, jobs: int | None) -> Report:
     from exogpu.verify.prove import verify
+    from exogpu.verify.workers import cores
 
     if sys.stderr.isatty():
         print(f"verifying {proc.name} ...", file=sys.stderr)
-    return verify(proc)
+    return verify(proc, jobs=jobs or cores())
 
 
 def write_queries(run: Run, folder: Path) -> None:

@@ -1,5 +1,6 @@
 """The verifier. `prove` is the way in; the rest, from the bottom up:
 
+axioms                      readings of the PTX ISA that proofs may use
 program, lower, owners      the parallel program, and how a kernel becomes one
 instance, index, ordinal,   symbolic instances of its events; how often a statement was executed before one, in closed
   bounds_of, phases           form; hence phases of barriers and commit groups

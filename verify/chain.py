@@ -13,18 +13,17 @@ from itertools import pairwise
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
-from exogpu.ir.instr import Group, Mode, Proxy, ProxyFence
 from exogpu.smt.poly import Poly, lift
 from exogpu.smt.pysmt_api import Formula
+from exogpu.verify.axioms import in_order
 from exogpu.verify.concrete import Occurrence
-from exogpu.verify.graph import Edge, Needs, PathNode
+from exogpu.verify.graph import Edge, FenceKind, Needs, PathNode
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import (
     TASK,
     ArriveAction,
-    AwaitAction,
     Event,
     Exec,
     InGroup,
@@ -187,7 +186,7 @@ class ChainFormula:
         self.needs = needs
 
     def formula(self, chain: LiftedChain) -> Formula:
-        """The chain's events exist and all its edges hold."""
+        """The chain's events exist, all its edges hold, and it uses only axioms that are in force."""
         if not self.needs.temporal and any(link.event.exec is Exec.WARPS for link in chain.links):
             # a warp-collective operation joins its lanes in time but publishes nothing between them
             return self.ctx.api.literal(False)
@@ -199,6 +198,7 @@ class ChainFormula:
         parts: list[Formula] = [n.domain for n in nodes]
         if not nodes:
             return self.direct()
+        parts.append(self._admissible(nodes))
         parts.append(self._from_source(nodes[0]))
         for (a, b), edge in zip(pairwise(nodes), chain.edges, strict=True):
             parts.append(self._signal(a, b) if edge is Edge.SIGNAL else self._program_order(a, b))
@@ -213,6 +213,17 @@ class ChainFormula:
         if not ordered or self.needs.fence is not None:
             return self.ctx.api.literal(False)
         return self.ctx.api.conj((self.model.same_thread(x.threads, y.threads), self.model.before(x, y)))
+
+    def _admissible(self, nodes: list[Instance]) -> Formula:
+        """The axioms that every chain here relies on are in force; without L1, the source's own thread fences."""
+        in_force = self.model.program.axioms
+        if not self.needs.axioms <= in_force:
+            return self.ctx.api.literal(False)
+        kind = self.needs.fence
+        if kind in (None, FenceKind.REGISTER) or "L1" in in_force:
+            return self.ctx.api.literal(True)
+        fences = [n for n in nodes if kind is not None and kind.made_by(n.event.action)]
+        return self.ctx.api.disj(self.model.same_thread(self.x.threads, n.threads) for n in fences)
 
     def _from_source(self, node: Instance) -> Formula:
         x = self.x
@@ -303,18 +314,19 @@ def _places(link: Link) -> str:
     return f" [{', '.join(words)}]" if words else ""
 
 
-def axioms(chain: LiftedChain, x: Event, y: Event) -> tuple[str, ...]:
-    """Memory-model axioms (ptx rules, section L) that the chain's edges rely on."""
-    used: set[str] = set()
-    match x.completion:
-        case InGroup(Group.WGMMA) if any(a.mode is Mode.READ and a.proxy is Proxy.ASYNC for a in x.accesses):
-            used.add("L5")
-        case TxOn():
-            used.add("L7")
-        case _:
-            pass
-    if y.pipeline is not None and any(isinstance(link.event.action, AwaitAction) for link in chain.links):
-        used.add("F6")
-    if any(isinstance(link.event.action, ProxyFence) for link in chain.links[1:]):
+def axioms(chain: LiftedChain, needs: Needs) -> tuple[str, ...]:
+    """Memory-model axioms that the chain's edges rely on."""
+    used = set(needs.axioms)
+    if needs.fence in (FenceKind.SHARED, FenceKind.GLOBAL) and not _fenced_by_source(chain, needs.fence):
         used.add("L1")
-    return tuple(sorted(used))
+    return in_order(used)
+
+
+def _fenced_by_source(chain: LiftedChain, kind: FenceKind) -> bool:
+    """The fence is executed by the thread of x, before the chain changes over to another thread."""
+    for link, edge in zip(chain.links, (*chain.edges, Edge.SIGNAL), strict=True):
+        if kind.made_by(link.event.action):
+            return True
+        if edge is Edge.SIGNAL or link.event.exec is Exec.TOGETHER:
+            return False
+    return False

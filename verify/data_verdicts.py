@@ -8,6 +8,7 @@ from dataclasses import replace
 from exogpu.diagnostics import Label
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
+from exogpu.verify.axioms import ASSUMED
 from exogpu.verify.bounds import claims
 from exogpu.verify.concrete import Occurrence, Unrolling, occurrences
 from exogpu.verify.graph import FenceKind, Needs, Search
@@ -18,6 +19,7 @@ from exogpu.verify.races import Conflict, common_range, concrete_box, conflicts,
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Found, hold
 from exogpu.verify.text import HELP, race_message
+from exogpu.verify.withdrawn import without_axioms, would_accept
 from exogpu.verify.witness import race, single
 
 
@@ -32,7 +34,9 @@ def race_obligations(program: Program) -> Iterator[Obligation]:
 def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligation:
     first, second = conflict.first, conflict.second
     rule = conflict.rule
+    missing: tuple[str, ...] = ()
     if isinstance(outcome, Violated):
+        missing = would_accept(outcome, conflict.goal.needs)
         rule = _broken_rule(outcome, conflict)
     base = Obligation(
         name=conflict.goal.name,
@@ -42,11 +46,13 @@ def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligat
         status=Status.PROVED,
         span=second.event.span if rule == "race.async_inflight" else second.access.span,
     )
-    return _with(base, outcome, conflict)
+    return _with(base, outcome, conflict, missing)
 
 
-def _with(base: Obligation, outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligation:
-
+def _with(
+    base: Obligation, outcome: Proved | Violated | Undecided, conflict: Conflict, missing: tuple[str, ...]
+) -> Obligation:
+    """The obligation with its verdict; `missing` axioms would order a violated pair."""
     first, second = conflict.first, conflict.second
     match outcome:
         case Proved(chains, query):
@@ -54,19 +60,32 @@ def _with(base: Obligation, outcome: Proved | Violated | Undecided, conflict: Co
         case Undecided(reason):
             return replace(base, status=Status.UNKNOWN, reason=reason)
         case Violated(unrolling, x, y):
-            fence = conflict.goal.needs.fence
-            passed_by = (
-                fence.value if fence is not None and base.rule.startswith(("proxy.", "fence.", "wgmma.")) else None
-            )
+            message = race_message(base.rule, conflict.buffer.name, first.event.label, second.event.label)
             return replace(
                 base,
                 status=Status.REFUTED,
-                message=race_message(base.rule, conflict.buffer.name, first.event.label, second.event.label),
+                message=f"{message}, unless axiom {' and '.join(missing)} is accepted" if missing else message,
                 label="second access" if base.rule != "race.async_inflight" else "the CTA ends",
                 labels=(Label(first.access.span, "first access"),),
-                help=HELP.get(base.rule),
-                counterexample=race(unrolling, x, y, common=_common(unrolling, x, y, conflict), fence=passed_by),
+                help=without_axioms(missing) or HELP.get(base.rule),
+                counterexample=race(
+                    unrolling,
+                    x,
+                    y,
+                    common=_common(unrolling, x, y, conflict),
+                    lacking=_lacking(base.rule, conflict, missing),
+                ),
             )
+
+
+def _lacking(rule: str, conflict: Conflict, missing: tuple[str, ...]) -> str | None:
+    """What the ordered pair's paths lack, where no interleaving shows the fault."""
+    if missing and ASSUMED.issuperset(missing):
+        return f"without axiom {', '.join(missing)}"
+    fence = conflict.goal.needs.fence
+    if fence is not None and rule.startswith(("proxy.", "fence.", "wgmma.")):
+        return f"through a {fence.value}"
+    return None
 
 
 def _common(u: Unrolling, x: Occurrence, y: Occurrence, conflict: Conflict) -> tuple[str, str] | None:

@@ -17,6 +17,7 @@ from exogpu.ir.index import Cond, Index
 from exogpu.ir.instr import Effect, Group, Mode, Proxy
 from exogpu.ir.types import Memory
 from exogpu.source import Span
+from exogpu.verify.axioms import ASSUMED
 
 
 class LoopKind(enum.Enum):
@@ -208,7 +209,8 @@ class TaskVar:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The parallel program of one CTA; `tasks` are the coordinates of its current task."""
+    """The parallel program of one CTA; `tasks` are the coordinates of its current task, `axioms` those of the memory
+    model that orderings may use."""
 
     name: str
     span: Span
@@ -220,6 +222,7 @@ class Program:
     buffers: dict[str, Buffer]
     barriers: dict[str, Barrier]
     events: tuple[Event, ...]
+    axioms: frozenset[str] = ASSUMED
 
 
 TASK = "$task"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 from exogpu.diagnostics import BadInput
 from exogpu.ir.layout import plan_layout
 from exogpu.ir.proc import Proc
 from exogpu.ir.wellformed import check
 from exogpu.smt.solver import Unsat, version
+from exogpu.verify.axioms import DEFAULT, Policy
 from exogpu.verify.barrier_verdicts import barrier_obligations
 from exogpu.verify.data_verdicts import claim_obligations, race_obligations, task_obligations
 from exogpu.verify.initialised import uninitialised
@@ -21,21 +23,21 @@ from exogpu.verify.result import Obligation, Report, Status
 from exogpu.verify.session import Session
 
 
-def verify(proc: Proc) -> Report:
-    """Decides every obligation of a kernel, for all sizes. Raises BadInput if the kernel is not well formed or its
-    shared memory does not fit a CTA."""
+def verify(proc: Proc, policy: Policy = DEFAULT) -> Report:
+    """Decides every obligation of a kernel, for all sizes, with the memory-model axioms that `policy` allows. Raises
+    BadInput if the kernel is not well formed or its shared memory does not fit a CTA."""
     started = time.perf_counter()
     problems = check(proc)
     if problems:
         raise BadInput(problems)
     plan_layout(proc)
-    program = lower(proc)
+    program = replace(lower(proc), axioms=policy.in_force)
     if _nothing_runs(program):
         reason = "the require(...) preconditions leave no sizes at which a task runs, so nothing is shown"
-        return _report(proc, Status.VACUOUS, (), started, reason)
+        return _report(proc, Status.VACUOUS, (), started, reason, policy)
     obligations = tuple(_obligations(proc, program))
     reason = "" if obligations else "the kernel has nothing to prove"
-    return _report(proc, _overall(obligations), obligations, started, reason)
+    return _report(proc, _overall(obligations), obligations, started, reason, policy)
 
 
 def _nothing_runs(program: Program) -> bool:
@@ -44,9 +46,9 @@ def _nothing_runs(program: Program) -> bool:
     return isinstance(session.check(), Unsat)
 
 
-def prove(proc: Proc) -> tuple[ProvenKernel | None, Report]:
+def prove(proc: Proc, policy: Policy = DEFAULT) -> tuple[ProvenKernel | None, Report]:
     """As `verify`, with the proven kernel if every obligation holds."""
-    report = verify(proc)
+    report = verify(proc, policy)
     return seal(proc, report), report
 
 
@@ -68,6 +70,8 @@ def _overall(obligations: tuple[Obligation, ...]) -> Status:
     return Status.PROVED if obligations else Status.UNKNOWN
 
 
-def _report(proc: Proc, status: Status, obligations: tuple[Obligation, ...], started: float, reason: str) -> Report:
+def _report(
+    proc: Proc, status: Status, obligations: tuple[Obligation, ...], started: float, reason: str, policy: Policy
+) -> Report:
     seconds = time.perf_counter() - started
-    return Report(proc.name, proc.span, status, obligations, version(), seconds, reason)
+    return Report(proc.name, proc.span, status, obligations, version(), seconds, reason, policy)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from exogpu.diagnostics import Label
 from exogpu.source import Span
+from exogpu.verify.axioms import DEFAULT, Policy, in_order
 
 if TYPE_CHECKING:
     # the report and the CLI use these records without loading a solver
@@ -100,7 +101,7 @@ class Obligation:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The verdict on one kernel, with every obligation, the solver's version and the seconds spent."""
+    """The verdict on one kernel under a policy on axioms: every obligation, the solver's version, the seconds spent."""
 
     kernel: str
     span: Span
@@ -109,8 +110,9 @@ class Report:
     solver: str
     seconds: float
     reason: str = ""
+    policy: Policy = DEFAULT
 
     @property
     def axioms(self) -> tuple[str, ...]:
         """Memory-model axioms that some proof used, sorted."""
-        return tuple(sorted({a for o in self.obligations for c in o.chains for a in c.axioms}))
+        return in_order({a for o in self.obligations for c in o.chains for a in c.axioms})

@@ -42,9 +42,10 @@ def build_parser() -> argparse.ArgumentParser:
     mutate = _add(commands, "mutate", "edit every synchronisation statement of a kernel and verify each edit")
     mutate.add_argument("target", metavar="PATH[:NAME]", help="the kernel")
     _add_output(mutate)
+    _add_axioms(mutate)
     _add(commands, "list", "list the shipped kernels with their signatures")
-    explain = _add(commands, "explain", "explain a diagnostic code, for example race.war")
-    explain.add_argument("code", metavar="CODE", nargs="?", help="the code; without it, all codes are listed")
+    explain = _add(commands, "explain", "explain a diagnostic code or an axiom, for example race.war or L1")
+    explain.add_argument("code", metavar="CODE", nargs="?", help="the code; without it, everything is listed")
     return parser
 
 
@@ -62,12 +63,25 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour the text report")
 
 
+def _add_axioms(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--strict", action="store_true", help="use no memory-model axiom that a kernel can be written to do without"
+    )
+    parser.add_argument(
+        "--without", metavar="NAMES", action="append", default=[], help="withdraw axioms, for example L1,F6"
+    )
+    parser.add_argument(
+        "--axiom", metavar="NAME", action="append", default=[], help="accept an axiom, for example warpgroup-wait (L12)"
+    )
+
+
 def _add_verify(commands: AddParser) -> None:
     parser = _add(commands, "verify", "prove kernels, or show how they fail")
     parser.add_argument("targets", metavar="PATH[:NAME]", nargs="*", help="what to verify")
     parser.add_argument("--all", action="store_true", help="verify every shipped kernel")
     parser.add_argument("--format", choices=FORMATS, default="text", help="form of the report (default: text)")
     _add_output(parser)
+    _add_axioms(parser)
     parser.add_argument(
         "--chains", action="store_true", help="print every obligation with its proof's chains of events"
     )
@@ -81,6 +95,7 @@ def _add_compile(commands: AddParser) -> None:
     parser.add_argument("target", metavar="PATH[:NAME]", help="the kernel")
     parser.add_argument("-o", "--output", metavar="OUT", help="the bundle to write (default: NAME.exogpu)")
     _add_output(parser)
+    _add_axioms(parser)
 
 
 def _add_run(commands: AddParser) -> None:

@@ -7,12 +7,14 @@ import re
 import sys
 from pathlib import Path
 
+from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.errors import UsageError
 from exogpu.cli.output import render
 from exogpu.cli.targets import Target, load_procs, resolve, shipped
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.proc import Proc
 from exogpu.report.model import Exit, Run, exit_status
+from exogpu.verify.axioms import Policy
 from exogpu.verify.result import Report
 
 
@@ -20,9 +22,10 @@ def execute(arguments: argparse.Namespace) -> Exit:
     """Verifies every target and prints one report on all of them."""
     if bool(arguments.targets) == arguments.all:
         raise UsageError("give PATH[:NAME] of what to verify, or --all for the shipped kernels")
+    policy = axiom_policy(arguments)
     targets, unresolved = _targets(arguments)
     procs, unreadable = load_procs(targets)
-    reports = tuple(_verify(proc) for proc in procs)
+    reports = tuple(_verify(proc, policy) for proc in procs)
     run = Run(
         reports,
         (*unresolved, *unreadable),
@@ -46,12 +49,12 @@ def _targets(arguments: argparse.Namespace) -> tuple[list[Target], list[Diagnost
     return targets, problems
 
 
-def _verify(proc: Proc) -> Report:
+def _verify(proc: Proc, policy: Policy) -> Report:
     from exogpu.verify.prove import verify
 
     if sys.stderr.isatty():
         print(f"verifying {proc.name} ...", file=sys.stderr)
-    return verify(proc)
+    return verify(proc, policy)
 
 
 def write_queries(run: Run, folder: Path) -> None:

@@ -9,6 +9,7 @@ from exogpu import __version__
 from exogpu.diagnostics import Diagnostic, Label
 from exogpu.report.model import Run, exit_status
 from exogpu.source import Span
+from exogpu.verify.axioms import in_order
 from exogpu.verify.result import Chain, Counterexample, Obligation, Query, Report, Step
 
 SCHEMA = "exogpu.verify/1"
@@ -33,11 +34,23 @@ def _report(run: Run, report: Report) -> dict[str, Any]:
         "status": report.status.value,
         "reason": report.reason,
         "axioms": list(report.axioms),
+        "axiom_policy": axiom_policy(report),
         "obligations": [_obligation(run, o) for o in report.obligations],
     }
     if not run.deterministic:
         result |= {"solver": report.solver, "seconds": round(report.seconds, 3)}
     return result
+
+
+def axiom_policy(report: Report) -> dict[str, Any]:
+    """Which memory-model axioms the proofs were allowed, and how that differs from the default."""
+    policy = report.policy
+    return {
+        "strict": policy.strict,
+        "in_force": list(in_order(policy.in_force)),
+        "withdrawn": list(policy.withdrawn),
+        "accepted": list(in_order(policy.accepted)),
+    }
 
 
 def _obligation(run: Run, o: Obligation) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from exogpu.verify.phases import Phases, arrives, awaits, copies
 from exogpu.verify.program import Barrier, Event, Program
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
-from exogpu.verify.text import HELP
+from exogpu.verify.text import HELP, single_question
 from exogpu.verify.witness import failure, race, run_to_failure, shown_sizes
 
 
@@ -120,6 +120,7 @@ def _progress(program: Program, barrier: Barrier, wait: Event) -> Iterator[Oblig
 
 
 def _by_machine(program: Program, base: Obligation, prop: Property, message: str) -> Obligation:
+    base = replace(base, question=single_question(prop.events, base.title))
     match hold(program, prop):
         case Proved(_, query):
             return replace(base, queries=(query,))
@@ -164,6 +165,9 @@ def _parity(program: Program, barrier: Barrier, wait: Event) -> Obligation:
         return replace(base, status=Status.UNKNOWN, reason="a thread awaits this barrier with different lags")
     groups = parties(arrives(program, barrier.name))
     alternatives = [[not_lapped(barrier, wait, a) for a in p.statements] for p in groups]
+    who = f"x of {wait.label} (line {wait.span.line}) and y of an arrive on {barrier.name}"
+    asked = f"executions {who} {barrier.ring} phases later, where no chain below shows that x comes first in time"
+    base = replace(base, question=asked)
     message = f"`{barrier.name}` can advance by a whole ring before this wait has passed, so its parity aliases"
     return _any_of(program, base, alternatives, [], message)
 
@@ -179,6 +183,9 @@ def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:
     )
     if not uniform_lags(program, barrier):
         return replace(base, status=Status.UNKNOWN, reason="a thread awaits this barrier with different lags")
+    who = f"y of {signal.label} (line {signal.span.line}) and x of an await on {barrier.name}"
+    asked = f"executions {who} for {barrier.ring} phases earlier, where no chain below shows that x comes first in time"
+    base = replace(base, question=asked)
     pairs = [observed_before(program, barrier, p, signal) for p in parties(awaits(program, barrier.name))]
     message = (
         f"nothing has waited for the phase before on this mbarrier of `{barrier.name}` when {signal.label} signals"

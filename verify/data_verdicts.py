@@ -8,6 +8,7 @@ from dataclasses import replace
 from exogpu.diagnostics import Label
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
+from exogpu.ir.types import Smem
 from exogpu.verify.axioms import ASSUMED
 from exogpu.verify.bounds import claims
 from exogpu.verify.concrete import Occurrence, Unrolling, occurrences
@@ -18,7 +19,7 @@ from exogpu.verify.program import ArriveAction, ExitAction, Program
 from exogpu.verify.races import Conflict, common_range, concrete_box, conflicts, cross_task, hazard
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Found, hold
-from exogpu.verify.text import HELP, race_message
+from exogpu.verify.text import HELP, pair_question, race_message, single_question
 from exogpu.verify.withdrawn import without_axioms, would_accept
 from exogpu.verify.witness import race, single
 
@@ -45,8 +46,23 @@ def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligat
         f"(line {second.event.span.line}) on {conflict.buffer.name}",
         status=Status.PROVED,
         span=second.event.span if rule == "race.async_inflight" else second.access.span,
+        question=pair_question(first.event, second.event, _asked(conflict)),
     )
     return _with(base, outcome, conflict, missing)
+
+
+def _asked(conflict: Conflict) -> str:
+    """The condition on the pair, in words."""
+    if isinstance(conflict.second.event.action, ExitAction):
+        return "where no chain below shows that x is done at y"
+    memory = conflict.buffer.memory
+    ring = f", in the same slot of its ring of {memory.ring}" if isinstance(memory, Smem) and memory.ring > 1 else ""
+    fence = conflict.goal.needs.fence
+    through = f" through a {fence.value}" if fence is not None else ""
+    return (
+        f"that touch an element of {conflict.buffer.name} in common{ring}, where x comes first in the sequential "
+        f"program and neither program order nor a chain below orders them{through}"
+    )
 
 
 def _with(
@@ -139,7 +155,8 @@ def task_obligations(program: Program) -> Iterator[Obligation]:
         title = (
             f"tasks do not share elements of {buffer.name} (lines {first.event.span.line}, {second.event.span.line})"
         )
-        base = Obligation(prop.name, rule, title, Status.PROVED, second.access.span)
+        asked = single_question(prop.events, title)
+        base = Obligation(prop.name, rule, title, Status.PROVED, second.access.span, question=asked)
         message = f"two tasks touch one element of `{buffer.name}`, and nothing orders different CTAs"
         labels = (Label(first.access.span, "other task"),)
         yield judge(program, base, verdict, message, "give every task its own elements", labels)
@@ -148,7 +165,8 @@ def task_obligations(program: Program) -> Iterator[Obligation]:
 def claim_obligations(program: Program) -> Iterator[Obligation]:
     """Bounds, integer width, alignment and ownership of every statement."""
     for claim in (*claims(program), *overflow_claims(program)):
-        base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span)
+        asked = single_question(claim.prop.events, claim.title)
+        base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span, question=asked)
         yield judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
 
 

@@ -17,6 +17,7 @@ from exogpu.smt.solver import Sat, Unknown, Unsat
 from exogpu.verify.axioms import AVOIDABLE
 from exogpu.verify.chain import ChainFormula, LiftedChain, axioms, describe, lift_path
 from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling
+from exogpu.verify.explain import explain
 from exogpu.verify.graph import Edge, Needs, PathNode, Search, shorten
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import NoClosedForm
@@ -115,9 +116,16 @@ class _ChainSearch:
         return Undecided(f"no proof and no counterexample after {ROUNDS} candidate pairs")
 
     def _proof(self, core: frozenset[str]) -> Proved:
-        source, target = self.goal.source, self.goal.target
-        used = [c for name, c in self.chains.items() if name in core]
-        chains = tuple(Chain(describe(c, source, target), axioms(c, self.goal.needs)) for c in used)
+        source, target, needs = self.goal.source, self.goal.target, self.goal.needs
+        chains = tuple(
+            Chain(
+                describe(c, source, target),
+                axioms(c, needs),
+                explain(self.session.program, c, source, target, needs),
+            )
+            for name, c in self.chains.items()
+            if name in core
+        )
         return Proved(chains, self.session.record("unsat"))
 
     def _examine(self, values: Values) -> Outcome | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from exogpu.diagnostics import BadInput
@@ -26,6 +26,22 @@ from exogpu.verify.session import Session
 def verify(proc: Proc, policy: Policy = DEFAULT) -> Report:
     """Decides every obligation of a kernel, for all sizes, with the memory-model axioms that `policy` allows. Raises
     BadInput if the kernel is not well formed or its shared memory does not fit a CTA."""
+    return _decide(proc, policy, lambda obligations: obligations)
+
+
+def attempt(proc: Proc, policy: Policy = DEFAULT) -> Report:
+    """As `verify`, but the first refutation ends it, so a refuted kernel's other obligations are missing."""
+    return _decide(proc, policy, _until_refuted)
+
+
+def _until_refuted(obligations: Iterator[Obligation]) -> Iterator[Obligation]:
+    for obligation in obligations:
+        yield obligation
+        if obligation.status is Status.REFUTED:
+            return
+
+
+def _decide(proc: Proc, policy: Policy, choose: Callable[[Iterator[Obligation]], Iterator[Obligation]]) -> Report:
     started = time.perf_counter()
     problems = check(proc)
     if problems:
@@ -35,7 +51,7 @@ def verify(proc: Proc, policy: Policy = DEFAULT) -> Report:
     if _nothing_runs(program):
         reason = "the require(...) preconditions leave no sizes at which a task runs, so nothing is shown"
         return _report(proc, Status.VACUOUS, (), started, reason, policy)
-    obligations = tuple(_obligations(proc, program))
+    obligations = tuple(choose(_obligations(proc, program)))
     reason = "" if obligations else "the kernel has nothing to prove"
     return _report(proc, _overall(obligations), obligations, started, reason, policy)
 

@@ -85,6 +85,11 @@ def _add_verify(commands: AddParser) -> None:
     parser.add_argument(
         "--chains", action="store_true", help="print every obligation with its proof's chains of events"
     )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="print what was asked of the solver for every obligation, and each chain in words",
+    )
     parser.add_argument("--deterministic", action="store_true", help="leave out seconds, versions and absolute paths")
     parser.add_argument("--smt-dir", metavar="DIR", help="write every question put to the solver as an SMT-LIB file")
     parser.add_argument("--allow-unknown", action="store_true", help="exit 0 although something is unknown")

@@ -15,12 +15,12 @@ def palette(choice: ColorChoice) -> Palette:
     return Palette(use_color(choice, sys.stdout.isatty(), os.environ))
 
 
-def render(run: Run, form: str, color: ColorChoice, chains: bool = False) -> str:
+def render(run: Run, form: str, color: ColorChoice, *, chains: bool = False, explain: bool = False) -> str:
     """The report as text; only the renderer that is needed is imported."""
     if form == "text":
         from exogpu.report.text import TextOptions, render_text
 
-        return render_text(run, TextOptions(palette(color), chains))
+        return render_text(run, TextOptions(palette(color), chains, explain))
     return _renderer(form)(run)
 
 

@@ -32,7 +32,7 @@ def execute(arguments: argparse.Namespace) -> Exit:
         deterministic=arguments.deterministic,
         allow_unknown=arguments.allow_unknown,
     )
-    sys.stdout.write(render(run, arguments.format, arguments.color, arguments.chains))
+    sys.stdout.write(render(run, arguments.format, arguments.color, chains=arguments.chains, explain=arguments.explain))
     if arguments.smt_dir:
         write_queries(run, Path(arguments.smt_dir))
     return exit_status(run)

@@ -64,19 +64,36 @@ def _obligation(run: Run, o: Obligation) -> dict[str, Any]:
         "label": o.label,
         "related": [_label(run, x) for x in o.labels],
         "reason": o.reason,
+        "question": o.question,
         "help": o.help,
-        "chains": [_chain(c) for c in o.chains],
+        "chains": [_chain(run, c) for c in o.chains],
         "counterexample": _counterexample(run, o.counterexample) if o.counterexample else None,
         "queries": [_query(run, q) for q in o.queries],
     }
 
 
-def _chain(chain: Chain) -> dict[str, Any]:
-    return {"text": chain.text, "axioms": list(chain.axioms)}
+def _chain(run: Run, chain: Chain) -> dict[str, Any]:
+    links = [
+        {
+            "statement": link.statement,
+            "location": _span(run, link.span),
+            "who": link.who,
+            "when": link.when,
+            "why": link.why,
+            "axioms": list(link.axioms),
+        }
+        for link in chain.links
+    ]
+    return {"text": chain.text, "axioms": list(chain.axioms), "links": links}
 
 
 def _query(run: Run, query: Query) -> dict[str, Any]:
-    result: dict[str, Any] = {"name": query.name, "sha256": query.sha256, "answer": query.answer}
+    result: dict[str, Any] = {
+        "name": query.name,
+        "sha256": query.sha256,
+        "answer": query.answer,
+        "variables": list(query.variables),
+    }
     return result if run.deterministic else result | {"rlimit": query.rlimit}
 
 

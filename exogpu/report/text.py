@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from exogpu.codes import lookup
+from exogpu.report.explain import explanation
 from exogpu.report.model import Run, failure, with_status
 from exogpu.report.snippet import ReadLines, read_lines, render_diagnostic
 from exogpu.report.style import Palette, Role
@@ -32,10 +33,11 @@ ROLES: dict[Status, Role] = {
 
 @dataclass(frozen=True, slots=True)
 class TextOptions:
-    """`chains` prints the happens-before chains of every obligation."""
+    """`chains` prints the happens-before chains of every obligation, `explain` tells them in words."""
 
     palette: Palette = Palette()  # noqa: RUF009  (immutable)
     chains: bool = False
+    explain: bool = False
     lines: ReadLines = read_lines
 
 
@@ -87,7 +89,9 @@ def _summary(run: Run, report: Report, options: TextOptions) -> Iterator[str]:
     yield headline(run, report, options.palette)
     if report.reason:
         yield f"  reason: {report.reason}"
-    if options.chains:
+    if options.explain:
+        yield from explanation(run, report, options.lines)
+    elif options.chains:
         yield from _chains(run, report)
     elif report.status is Status.PROVED:
         yield from _properties(report)

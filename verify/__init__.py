@@ -12,7 +12,10 @@ races, barriers, bounds,    what has to be shown, one module per kind of obligat
 data_verdicts,              the verdicts as obligations, with counterexamples in the user's words
   barrier_verdicts, initialised, witness, text
 result, proven              what comes out; the seal that `codegen` asks for
-explicit, mutants           the oracle that keeps the prover honest; systematic edits
+explain                     a chain in the words of a kernel engineer
+explicit                    the oracle that keeps the prover honest
+edits, assess               edits of synchronisation, and what becomes of an edited kernel
+mutants, slim               every systematic edit; what a kernel can do without
 """
 
 if __name__ != "exogpu.verify":

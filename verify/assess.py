@@ -39,7 +39,7 @@ def assess(edit: Edit, policy: Policy) -> Assessed:
     """Verifies an edited kernel as far as needed: the first refutation ends it."""
     started = time.perf_counter()
     try:
-        report = attempt(edit.proc, policy)
+        report = attempt(edit.proc, policy, edit.span)
     except BadInput as error:
         return Assessed(edit, Fate.REJECTED, error.diagnostics[0].code, time.perf_counter() - started)
     broken = [o.rule for o in report.obligations if o.status is Status.REFUTED]

@@ -52,6 +52,18 @@ def barrier_obligations(program: Program) -> Iterator[Obligation]:
             )
 
 
+def quick_barrier_obligations(program: Program) -> Iterator[Obligation]:
+    """Those that need no search for chains: they tell most faulty barriers from correct ones."""
+    for barrier in program.barriers.values():
+        try:
+            yield _count(program, barrier)
+            yield from _bytes(program, barrier)
+            for wait in awaits(program, barrier.name):
+                yield from _progress(program, barrier, wait)
+        except NoClosedForm:
+            continue  # `barrier_obligations` reports it
+
+
 # -- counts, bytes, progress: replayed by running the machine at the model's sizes -------------------------------------
 
 

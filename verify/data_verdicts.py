@@ -9,6 +9,7 @@ from exogpu.diagnostics import Label
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.types import Smem
+from exogpu.source import Span
 from exogpu.verify.axioms import ASSUMED
 from exogpu.verify.bounds import claims
 from exogpu.verify.concrete import Occurrence, Unrolling, occurrences
@@ -24,12 +25,18 @@ from exogpu.verify.withdrawn import without_axioms, would_accept
 from exogpu.verify.witness import race, single
 
 
-def race_obligations(program: Program) -> Iterator[Obligation]:
-    """Ordering obligations of every pair of conflicting statements."""
-    for conflict in conflicts(program):
+def race_obligations(program: Program, near: Span | None = None) -> Iterator[Obligation]:
+    """Ordering obligations of every pair of conflicting statements; those `near` a place of the text come first."""
+    found = conflicts(program)
+    for conflict in found if near is None else sorted(found, key=lambda c: _distance(c, near)):
         outcome = decide(program, conflict.goal)
         if not isinstance(outcome, Impossible):
             yield _race(outcome, conflict)
+
+
+def _distance(conflict: Conflict, near: Span) -> int:
+    """Lines between a place and the nearer of the two statements."""
+    return min(abs(use.event.span.line - near.line) for use in (conflict.first, conflict.second))
 
 
 def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligation:

@@ -6,7 +6,7 @@ single edit, `slim` those that make the kernel wait less.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from exogpu.ir.collective import WARP, WARPGROUP, Collective, inside, whole
@@ -81,15 +81,38 @@ def sites(proc: Proc) -> Iterator[Site]:
 
 def _nested(site: Site, child: int) -> Callable[[Block], Proc]:
     def put(block: Block) -> Proc:
-        match site.stmt:
-            case For() | Role() as outer:
-                return site.become(replace(outer, body=block))
-            case If() as outer:
-                return site.become(replace(outer, orelse=block) if child else replace(outer, then=block))
-            case other:
-                raise TypeError(f"{other} has no nested block")
+        blocks = list(children(site.stmt))
+        blocks[child] = block
+        return site.become(_rebuilt(site.stmt, blocks))
 
     return put
+
+
+def without(proc: Proc, gone: Iterable[Stmt]) -> Proc:
+    """The kernel without the given statements (those very objects) and the blocks that they leave empty."""
+    ids = {id(stmt) for stmt in gone}
+
+    def left(block: Block) -> Block:
+        kept = [_rebuilt(s, [left(inner) for inner in children(s)]) for s in block if id(s) not in ids]
+        return tuple(s for s in kept if not children(s) or any(children(s)))
+
+    return replace(proc, body=left(proc.body))
+
+
+def pruned(proc: Proc) -> Proc:
+    """The kernel without loops, conditionals and roles that hold nothing."""
+    return without(proc, ())
+
+
+def _rebuilt(stmt: Stmt, blocks: list[Block]) -> Stmt:
+    """A statement with other nested blocks."""
+    match stmt:
+        case For() | Role():
+            return replace(stmt, body=blocks[0])
+        case If():
+            return replace(stmt, then=blocks[0], orelse=blocks[1])
+        case _:
+            return stmt
 
 
 def synchronises(stmt: Stmt) -> bool:
@@ -128,7 +151,7 @@ def described(stmt: Stmt) -> str:
 def dropped(site: Site) -> Iterator[Edit]:
     """The statement is gone."""
     if synchronises(site.stmt):
-        yield Edit("drop", f"no {name(site.stmt)}", site.stmt.span, site.become())
+        yield Edit("drop", f"no {name(site.stmt)}", site.stmt.span, pruned(site.become()))
 
 
 def moved(site: Site) -> Iterator[Edit]:

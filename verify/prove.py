@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from exogpu.diagnostics import BadInput
 from exogpu.ir.layout import plan_layout
 from exogpu.ir.proc import Proc
 from exogpu.ir.wellformed import check
 from exogpu.smt.solver import Unsat, version
+from exogpu.source import Span
 from exogpu.verify.axioms import DEFAULT, Policy
-from exogpu.verify.barrier_verdicts import barrier_obligations
+from exogpu.verify.barrier_verdicts import barrier_obligations, quick_barrier_obligations
 from exogpu.verify.data_verdicts import claim_obligations, race_obligations, task_obligations
 from exogpu.verify.initialised import uninitialised
 from exogpu.verify.lower import lower
@@ -26,22 +28,24 @@ from exogpu.verify.session import Session
 def verify(proc: Proc, policy: Policy = DEFAULT) -> Report:
     """Decides every obligation of a kernel, for all sizes, with the memory-model axioms that `policy` allows. Raises
     BadInput if the kernel is not well formed or its shared memory does not fit a CTA."""
-    return _decide(proc, policy, lambda obligations: obligations)
+    return _decide(proc, policy, _obligations)
 
 
-def attempt(proc: Proc, policy: Policy = DEFAULT) -> Report:
-    """As `verify`, but the first refutation ends it, so a refuted kernel's other obligations are missing."""
-    return _decide(proc, policy, _until_refuted)
+def attempt(proc: Proc, policy: Policy, near: Span) -> Report:
+    """As `verify`, but the first refutation ends it, so a refuted kernel's other obligations are missing. `near` is
+    where a fault is expected."""
+
+    def until_refuted(proc: Proc, program: Program) -> Iterator[Obligation]:
+        likely = (quick_barrier_obligations(program), race_obligations(program, near))
+        for obligation in chain(*likely, _obligations(proc, program, races=False)):
+            yield obligation
+            if obligation.status is Status.REFUTED:
+                return
+
+    return _decide(proc, policy, until_refuted)
 
 
-def _until_refuted(obligations: Iterator[Obligation]) -> Iterator[Obligation]:
-    for obligation in obligations:
-        yield obligation
-        if obligation.status is Status.REFUTED:
-            return
-
-
-def _decide(proc: Proc, policy: Policy, choose: Callable[[Iterator[Obligation]], Iterator[Obligation]]) -> Report:
+def _decide(proc: Proc, policy: Policy, decided: Callable[[Proc, Program], Iterator[Obligation]]) -> Report:
     started = time.perf_counter()
     problems = check(proc)
     if problems:
@@ -51,7 +55,7 @@ def _decide(proc: Proc, policy: Policy, choose: Callable[[Iterator[Obligation]],
     if _nothing_runs(program):
         reason = "the require(...) preconditions leave no sizes at which a task runs, so nothing is shown"
         return _report(proc, Status.VACUOUS, (), started, reason, policy)
-    obligations = tuple(choose(_obligations(proc, program)))
+    obligations = tuple(decided(proc, program))
     reason = "" if obligations else "the kernel has nothing to prove"
     return _report(proc, _overall(obligations), obligations, started, reason, policy)
 
@@ -68,8 +72,9 @@ def prove(proc: Proc, policy: Policy = DEFAULT) -> tuple[ProvenKernel | None, Re
     return seal(proc, report), report
 
 
-def _obligations(proc: Proc, program: Program) -> Iterator[Obligation]:
-    yield from race_obligations(program)
+def _obligations(proc: Proc, program: Program, *, races: bool = True) -> Iterator[Obligation]:
+    if races:
+        yield from race_obligations(program)
     yield from task_obligations(program)
     yield from barrier_obligations(program)
     yield from claim_obligations(program)

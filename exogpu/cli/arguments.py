@@ -39,10 +39,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_verify(commands)
     _add_compile(commands)
     _add_run(commands)
-    mutate = _add(commands, "mutate", "edit every synchronisation statement of a kernel and verify each edit")
-    mutate.add_argument("target", metavar="PATH[:NAME]", help="the kernel")
-    _add_output(mutate)
-    _add_axioms(mutate)
+    _add_table(_add(commands, "mutate", "edit every synchronisation statement of a kernel and verify each edit"))
+    _add_table(_add(commands, "slim", "find synchronisation that a kernel can do without, proved for all sizes"))
     _add(commands, "list", "list the shipped kernels with their signatures")
     explain = _add(commands, "explain", "explain a diagnostic code or an axiom, for example race.war or L1")
     explain.add_argument("code", metavar="CODE", nargs="?", help="the code; without it, everything is listed")
@@ -61,6 +59,14 @@ def _add(commands: AddParser, name: str, text: str) -> argparse.ArgumentParser:
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour the text report")
+
+
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("target", metavar="PATH[:NAME]", help="the kernel")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the table")
+    parser.add_argument("--deterministic", action="store_true", help="leave out seconds")
+    _add_output(parser)
+    _add_axioms(parser)
 
 
 def _add_axioms(parser: argparse.ArgumentParser) -> None:

@@ -7,25 +7,28 @@ from dataclasses import replace
 
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.barriers import (
-    arrival_count,
-    byte_properties,
+    arrival_counts,
+    covers,
     not_lapped,
     observed_before,
     parties,
     progress,
     uniform_lags,
 )
-from exogpu.verify.concrete import Env, Occurrence, TooLarge, Unrolling
+from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
+from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.machine import Delay, Early, Stuck
 from exogpu.verify.ordering import Goal, Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.ordinal import NoClosedForm
-from exogpu.verify.phases import Phases, arrives, awaits, copies
-from exogpu.verify.program import Barrier, Event, Program
+from exogpu.verify.phases import Phases, arrives, awaits, barrier_cta, copies
+from exogpu.verify.program import Barrier, Event, ExitAction, Program
+from exogpu.verify.replay import by_machine, reached, run
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
-from exogpu.verify.text import HELP, single_question
-from exogpu.verify.witness import failure, race, run_to_failure, shown_sizes
+from exogpu.verify.text import HELP
+from exogpu.verify.transactions import byte_obligations
+from exogpu.verify.witness import failure, race, run_to_failure
 
 
 def barrier_obligations(program: Program) -> Iterator[Obligation]:
@@ -35,12 +38,15 @@ def barrier_obligations(program: Program) -> Iterator[Obligation]:
             if not (*arrives(program, barrier.name), *awaits(program, barrier.name), *copies(program, barrier.name)):
                 continue  # declared and never used
             yield _count(program, barrier)
-            yield from _bytes(program, barrier)
+            yield from byte_obligations(program, barrier)
             for wait in awaits(program, barrier.name):
                 yield from _progress(program, barrier, wait)
                 yield _parity(program, barrier, wait)
             for signal in (*arrives(program, barrier.name), *copies(program, barrier.name)):
                 yield _observed(program, barrier, signal)
+            for signal in arrives(program, barrier.name):
+                if barrier_cta(signal) is not None:
+                    yield from _before_exit(program, barrier, signal)
         except NoClosedForm as error:
             yield Obligation(
                 f"barrier/{barrier.name}",
@@ -57,7 +63,7 @@ def quick_barrier_obligations(program: Program) -> Iterator[Obligation]:
     for barrier in program.barriers.values():
         try:
             yield _count(program, barrier)
-            yield from _bytes(program, barrier)
+            yield from byte_obligations(program, barrier)
             for wait in awaits(program, barrier.name):
                 yield from _progress(program, barrier, wait)
         except NoClosedForm:
@@ -68,7 +74,8 @@ def quick_barrier_obligations(program: Program) -> Iterator[Obligation]:
 
 
 def _count(program: Program, barrier: Barrier) -> Obligation:
-    found = arrival_count(program, barrier)
+    counts = arrival_counts(program, barrier)
+    found = next((n for n in counts.values() if n != barrier.count), barrier.count)
     base = Obligation(
         f"count/{barrier.name}",
         "mbar.count",
@@ -80,42 +87,12 @@ def _count(program: Program, barrier: Barrier) -> Obligation:
         return base
     message = f"`{barrier.name}` waits for {barrier.count} arrivals per phase but {found} threads arrive"
     for wait in awaits(program, barrier.name) or arrives(program, barrier.name):
-        verdict = hold(program, _reached(wait))
+        verdict = hold(program, reached(wait))
         if isinstance(verdict, Found):
-            refuted = _run(program, base, verdict.sizes, message)
+            refuted = run(program, base, verdict.sizes, message)
             if refuted.status is Status.REFUTED:
                 return refuted
     return replace(base, status=Status.UNKNOWN, reason=f"{message}, yet no run that was tried fails")
-
-
-def _reached(statement: Event) -> Property:
-    """ "Never executed for a phase >= 0": its violation gives sizes at which it is."""
-
-    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
-        return model.ctx.ge(phases.phase(xs[0]), 0)
-
-    def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
-        return True
-
-    return Property(f"reached/{statement.id}", (statement,), bad, check)
-
-
-def _bytes(program: Program, barrier: Barrier) -> Iterator[Obligation]:
-    for event, prop in byte_properties(program, barrier):
-        base = Obligation(
-            prop.name,
-            "mbar.tx_bytes",
-            f"all bytes of {barrier.name} are expected and delivered"
-            if prop.name.endswith("/all")
-            else f"expected bytes of {barrier.name} equal delivered bytes at line {event.span.line}",
-            Status.PROVED,
-            event.span,
-        )
-        message = f"the bytes expected on `{barrier.name}` are not the bytes that its copies deliver"
-        verdict = _by_machine(program, base, prop, message)
-        yield verdict
-        if verdict.status is Status.REFUTED:
-            return  # later sums only repeat the difference
 
 
 def _progress(program: Program, barrier: Barrier, wait: Event) -> Iterator[Obligation]:
@@ -128,38 +105,7 @@ def _progress(program: Program, barrier: Barrier, wait: Event) -> Iterator[Oblig
             wait.span,
         )
         message = f"the await of `{barrier.name}` can wait for a phase that is never completed"
-        yield _by_machine(program, base, prop, message)
-
-
-def _by_machine(program: Program, base: Obligation, prop: Property, message: str) -> Obligation:
-    base = replace(base, question=single_question(prop.events, base.title))
-    match hold(program, prop):
-        case Proved(_, query):
-            return replace(base, queries=(query,))
-        case Undecided(reason):
-            return replace(base, status=Status.UNKNOWN, reason=reason)
-        case Found(sizes, _):
-            return _run(program, base, sizes, message)
-
-
-def _run(program: Program, base: Obligation, sizes: Env, message: str) -> Obligation:
-    """REFUTED if the machine fails at these sizes, else UNKNOWN."""
-    try:
-        unrolling = Unrolling(program, sizes, {})
-    except TooLarge as error:
-        return replace(base, status=Status.UNKNOWN, reason=f"{message}; too large to replay: {error}")
-    machine, ending = run_to_failure(unrolling)
-    if not isinstance(ending, Stuck | Early):
-        at = ", ".join(f"{name} = {value}" for name, value in shown_sizes(sizes))
-        return replace(base, status=Status.UNKNOWN, reason=f"{message}, yet a run with {at} ends")
-    return replace(
-        base,
-        status=Status.REFUTED,
-        message=message,
-        label="here",
-        help=HELP[base.rule],
-        counterexample=failure(unrolling, machine, ending),
-    )
+        yield by_machine(program, base, prop, message)
 
 
 # -- observed phases and parity: temporal ordering goals ---------------------------------------------------------------
@@ -175,8 +121,8 @@ def _parity(program: Program, barrier: Barrier, wait: Event) -> Obligation:
     )
     if not uniform_lags(program, barrier):
         return replace(base, status=Status.UNKNOWN, reason="a thread awaits this barrier with different lags")
-    groups = parties(arrives(program, barrier.name))
-    alternatives = [[not_lapped(barrier, wait, a) for a in p.statements] for p in groups]
+    groups = [p for p in parties(program, arrives(program, barrier.name)) if covers(program, p, wait)]
+    alternatives = [[not_lapped(program, barrier, wait, a) for a in p.statements] for p in groups]
     who = f"x of {wait.label} (line {wait.span.line}) and y of an arrive on {barrier.name}"
     asked = f"executions {who} {barrier.ring} phases later, where no chain below shows that x comes first in time"
     base = replace(base, question=asked)
@@ -195,10 +141,11 @@ def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:
     )
     if not uniform_lags(program, barrier):
         return replace(base, status=Status.UNKNOWN, reason="a thread awaits this barrier with different lags")
+    groups = [p for p in parties(program, awaits(program, barrier.name)) if covers(program, p, signal)]
+    pairs = [observed_before(program, barrier, p, signal) for p in groups]
     who = f"y of {signal.label} (line {signal.span.line}) and x of an await on {barrier.name}"
     asked = f"executions {who} for {barrier.ring} phases earlier, where no chain below shows that x comes first in time"
     base = replace(base, question=asked)
-    pairs = [observed_before(program, barrier, p, signal) for p in parties(awaits(program, barrier.name))]
     message = (
         f"nothing has waited for the phase before on this mbarrier of `{barrier.name}` when {signal.label} signals"
     )
@@ -252,7 +199,7 @@ def _exists(
         case Undecided(reason):
             return replace(base, status=Status.UNKNOWN, reason=reason)
         case Found(sizes, _):
-            return _run(program, base, sizes, message)
+            return run(program, base, sizes, message)
 
 
 def _overtaken(base: Obligation, outcome: Violated, message: str) -> Obligation:
@@ -271,3 +218,40 @@ def _overtaken(base: Obligation, outcome: Violated, message: str) -> Obligation:
                 counterexample=replace(shown, facts=facts),
             )
     return replace(base, status=Status.UNKNOWN, reason=f"{message}, but no run that was tried shows it")
+
+
+# -- arrives on barriers of other CTAs ---------------------------------------------------------------------------------
+
+
+def _before_exit(program: Program, barrier: Barrier, signal: Event) -> Iterator[Obligation]:
+    """A CTA does not end while another may still arrive on its barrier."""
+    end = next(e for e in program.events if isinstance(e.action, ExitAction))
+
+    def remote(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
+        here = phases.own_cta(y)
+        other = model.ctx.api.negate(model.ctx.eq(phases.own_cta(x), here))
+        return model.ctx.api.conj((model.ctx.eq(phases.cta(x), here), other))
+
+    def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
+        here = y.first // program.threads
+        return cta_meant(program, x) == here != x.first // program.threads
+
+    goal = Goal(f"exit/{barrier.name}/{signal.id}", signal, end, remote, check, Needs(temporal=True))
+    title = f"CTAs end after the remote arrives on their {barrier.name} at line {signal.span.line}"
+    base = Obligation(goal.name, "cluster.exit", title, Status.PROVED, signal.span)
+    match decide(program, goal):
+        case Proved(chains, query):
+            yield replace(base, chains=chains, queries=(query,))
+        case Violated(unrolling, x, y):
+            yield replace(
+                base,
+                status=Status.REFUTED,
+                message=f"a CTA can end before another arrives on its `{barrier.name}`",
+                label="arrives at an ended CTA",
+                help=HELP["cluster.exit"],
+                counterexample=race(unrolling, x, y),
+            )
+        case Undecided(reason):
+            yield replace(base, status=Status.UNKNOWN, reason=reason)
+        case Impossible():
+            return

@@ -13,17 +13,19 @@ from itertools import pairwise
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
+from exogpu.ir.index import Var
 from exogpu.smt.poly import Poly, lift
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.axioms import in_order
-from exogpu.verify.concrete import Occurrence
+from exogpu.verify.concrete import Occurrence, cta_meant
 from exogpu.verify.graph import Edge, FenceKind, Needs, PathNode
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
-from exogpu.verify.phases import Phases
+from exogpu.verify.phases import Phases, barrier_cta
 from exogpu.verify.program import (
     TASK,
     ArriveAction,
+    AwaitAction,
     Event,
     Exec,
     InGroup,
@@ -71,7 +73,21 @@ class Fixed:
     value: int
 
 
-Where = Near | First | Last | ThreadOf | Fixed
+@dataclass(frozen=True, slots=True)
+class CtaOf:
+    """The CTA of the anchor's thread."""
+
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """The CTA on whose barrier the anchor completes or arrives."""
+
+    anchor: str
+
+
+Where = Near | First | Last | ThreadOf | Fixed | CtaOf | Meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +124,7 @@ def lift_path(
     """Readings of a concrete path: a prefix named from x, the rest from y, changing over where an arrive wakes an
     await (the iterations of two roles are not a fixed distance apart)."""
     out: list[LiftedChain] = []
-    signals = [i + 1 for i, edge in enumerate(edges) if edge is Edge.SIGNAL]
+    signals = [i + 1 for i, edge in enumerate(edges) if edge is not Edge.PROGRAM_ORDER]
     for split in dict.fromkeys((*signals, len(path), 0)):
         try:
             links = tuple(
@@ -127,6 +143,12 @@ def _lift(program: Program, node: PathNode, near: tuple[str, Occurrence], far: t
     where: list[tuple[str, Where]] = []
     exact = True
     for loop in node.item.event.loops:
+        if loop.kind is LoopKind.CTAS or barrier_cta(node.item.event) == Var(loop.var):
+            where.append((loop.var, _cta(program, loop, node, far, near)))
+            continue
+        if loop.kind is LoopKind.THREADS and loop.unit == program.threads and program.cluster > 1:
+            where.append((loop.var, _cta(program, loop, node, near, far)))
+            continue
         if loop.kind is LoopKind.THREADS:
             where.append((loop.var, _thread_loop(loop, node, near, far)))
             continue
@@ -149,6 +171,17 @@ def _sequential_loop(
     if loop.var == TASK:
         raise NotLiftable("a task of neither instance")
     return (First(value - lo) if value - lo <= last - value else Last(last - value)), False
+
+
+def _cta(program: Program, loop: Loop, node: PathNode, *anchors: tuple[str, Occurrence]) -> Where:
+    """A CTA, named from an anchor: what leaves x goes on where x completes, what leads to y ends where y runs."""
+    value = node.item.env[loop.var]
+    for name, anchor in anchors:
+        own, meant = (CtaOf(name), anchor.first // program.threads), (Meant(name), cta_meant(program, anchor))
+        for where, cta in (meant, own) if name == "x" else (own, meant):
+            if cta == value:
+                return where
+    return Fixed(value)
 
 
 def _thread_loop(loop: Loop, node: PathNode, near: tuple[str, Occurrence], far: tuple[str, Occurrence]) -> Where:
@@ -201,7 +234,7 @@ class ChainFormula:
         parts.append(self._admissible(nodes))
         parts.append(self._from_source(nodes[0]))
         for (a, b), edge in zip(pairwise(nodes), chain.edges, strict=True):
-            parts.append(self._signal(a, b) if edge is Edge.SIGNAL else self._program_order(a, b))
+            parts.append(self._edge(edge, a, b))
         parts.append(self._program_order(nodes[-1], self.y))
         return self.ctx.api.conj(parts)
 
@@ -219,11 +252,14 @@ class ChainFormula:
         in_force = self.model.program.axioms
         if not self.needs.axioms <= in_force:
             return self.ctx.api.literal(False)
+        parts: list[Formula] = []
+        if not self.needs.abroad <= in_force:
+            parts.append(self.ctx.eq(self.phases.own_cta(self.x), self.phases.own_cta(self.y)))
         kind = self.needs.fence
-        if kind in (None, FenceKind.REGISTER) or "L1" in in_force:
-            return self.ctx.api.literal(True)
-        fences = [n for n in nodes if kind is not None and kind.made_by(n.event.action)]
-        return self.ctx.api.disj(self.model.same_thread(self.x.threads, n.threads) for n in fences)
+        if kind not in (None, FenceKind.REGISTER) and "L1" not in in_force:
+            fences = [n for n in nodes if kind is not None and kind.made_by(n.event.action)]
+            parts.append(self.ctx.api.disj(self.model.same_thread(self.x.threads, n.threads) for n in fences))
+        return self.ctx.api.conj(parts)
 
     def _from_source(self, node: Instance) -> Formula:
         x = self.x
@@ -236,15 +272,33 @@ class ChainFormula:
                     return self.ctx.api.literal(False)
                 done = self.ctx.le(self.phases.group(x) + (1 + action.pending), self.phases.group(node))
                 return self.ctx.api.conj((done, self.model.same_thread(x.threads, node.threads)))
-            case TxOn(barrier):
-                ring = self.model.program.barriers[barrier].ring
-                distance = self.phases.phase(node) - self.phases.phase(x)
-                return self.ctx.api.conj((self.ctx.ge(distance, 0), self.ctx.eq(self.ctx.mod(distance, ring), 0)))
+            case TxOn():
+                return self._completion(x, node)
+
+    def _edge(self, edge: Edge, a: Instance, b: Instance) -> Formula:
+        match edge:
+            case Edge.SIGNAL:
+                return self._signal(a, b)
+            case Edge.COMPLETION if "L11" in self.model.program.axioms:
+                return self._completion(a, b)
+            case Edge.COMPLETION:
+                return self.ctx.api.literal(False)
+            case Edge.PROGRAM_ORDER:
+                return self._program_order(a, b)
+
+    def _completion(self, a: Instance, b: Instance) -> Formula:
+        """The await returns only when the copy is done: it waits for its phase, or a later one of the same mbarrier."""
+        if not isinstance(a.event.completion, TxOn) or not isinstance(b.event.action, AwaitAction):
+            return self.ctx.api.literal(False)
+        ring = self.model.program.barriers[a.event.completion.barrier].ring
+        distance = self.phases.phase(b) - self.phases.phase(a)
+        later = (self.ctx.ge(distance, 0), self.ctx.eq(self.ctx.mod(distance, ring), 0))
+        return self.ctx.api.conj((self.phases.same_cta(a, b), *later))
 
     def _signal(self, a: Instance, b: Instance) -> Formula:
         if not isinstance(a.event.action, ArriveAction):
             return self.ctx.api.literal(False)
-        return self.ctx.le(self.phases.phase(a), self.phases.phase(b))
+        return self.ctx.api.conj((self.phases.same_cta(a, b), self.ctx.le(self.phases.phase(a), self.phases.phase(b))))
 
     def _program_order(self, a: Instance, b: Instance) -> Formula:
         left = a.threads
@@ -279,46 +333,27 @@ class ChainFormula:
                 return to_poly(self.ctx, loop.hi, env) - (1 + delta)
             case Fixed(value):
                 return lift(value)
+            case CtaOf(anchor):
+                return self.phases.own_cta(anchors[anchor])
+            case Meant(anchor):
+                return self.phases.cta(anchors[anchor])
             case ThreadOf(anchor):
                 base = to_poly(self.ctx, loop.base, env) if loop.base is not None else lift(0)
                 return self.ctx.floordiv(anchors[anchor].threads.first - base, loop.unit)
 
 
-# -- words -------------------------------------------------------------------------------------------------------------
+# -- axioms -----------------------------------------------------------------------------------------------------------
 
 
-def describe(chain: LiftedChain, x: Event, y: Event) -> str:
-    """The chain in words: statements with lines and iterations."""
-    parts = [f"{x.label}@{x.span.line}"]
-    for link in chain.links:
-        parts.append(f"{link.event.label}@{link.event.span.line}{_places(link)}")
-    parts.append(f"{y.label}@{y.span.line}")
-    return " -> ".join(parts)
-
-
-def _places(link: Link) -> str:
-    words: list[str] = []
-    for var, where in link.where:
-        name = "task" if var == TASK else var
-        match where:
-            case Near(anchor, delta) if delta:
-                words.append(f"{name} = {name}({anchor}){delta:+d}")
-            case Near(anchor, _):
-                words.append(f"{name}({anchor})")
-            case First(delta):
-                words.append(f"{name} = first{f'+{delta}' if delta else ''}")
-            case Last(delta):
-                words.append(f"{name} = last{f'-{delta}' if delta else ''}")
-            case Fixed() | ThreadOf():
-                pass
-    return f" [{', '.join(words)}]" if words else ""
-
-
-def axioms(chain: LiftedChain, needs: Needs) -> tuple[str, ...]:
+def axioms(chain: LiftedChain, x: Event, y: Event, needs: Needs) -> tuple[str, ...]:
     """Memory-model axioms that the chain's edges rely on."""
     used = set(needs.axioms)
     if needs.fence in (FenceKind.SHARED, FenceKind.GLOBAL) and not _fenced_by_source(chain, needs.fence):
         used.add("L1")
+    if Edge.COMPLETION in chain.edges:
+        used.add("L11")
+    if any(barrier_cta(e) is not None for e in (x, y, *(link.event for link in chain.links))):
+        used |= needs.abroad
     return in_order(used)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
-from exogpu.verify.chain import First, Fixed, Last, LiftedChain, Near, ThreadOf, Where, axioms
+from exogpu.verify.chain import CtaOf, First, Fixed, Last, LiftedChain, Meant, Near, ThreadOf, Where, axioms
 from exogpu.verify.chain import Link as Lifted
 from exogpu.verify.graph import Edge, FenceKind, Needs
 from exogpu.verify.lower import CTA_ROLE
@@ -34,11 +34,10 @@ FENCES = {
 
 def explain(program: Program, chain: LiftedChain, x: Event, y: Event, needs: Needs) -> tuple[Link, ...]:
     """The chain from x to y as links."""
-    used = frozenset(axioms(chain, needs))
+    used = frozenset(axioms(chain, x, y, needs))
     out = [Link(x.label, x.span, who(program, x), "x", "", ())]
     for n, link in enumerate(chain.links):
-        signal = n > 0 and chain.edges[n - 1] is Edge.SIGNAL
-        why, uses = _signal(program, link.event) if signal else _order(program, x, link.event, first=n == 0)
+        why, uses = _edge(program, chain.edges[n - 1], link.event) if n else _leaving(program, x, link.event)
         if needs.fence is not None and needs.fence.made_by(link.event.action):
             why = f"{why}; {FENCES[needs.fence]}"
             uses = (*uses, *({"L1"} & used))
@@ -59,9 +58,9 @@ def _kept(uses: tuple[str, ...], used: frozenset[str]) -> tuple[str, ...]:
 # -- why -------------------------------------------------------------------------------------------------------------
 
 
-def _order(program: Program, x: Event, event: Event, *, first: bool) -> tuple[str, tuple[str, ...]]:
-    """An edge that is not from an arrive to an await; the first one leaves x."""
-    match x.completion if first else None, event.action:
+def _leaving(program: Program, x: Event, event: Event) -> tuple[str, tuple[str, ...]]:
+    """The edge out of x."""
+    match x.completion, event.action:
         case InGroup(group), WaitAction(pending=pending, reads_only=reads_only):
             done = "has read its source" if reads_only else "is done"
             youngest = {0: "all groups", 1: "all but the youngest group"}
@@ -69,9 +68,20 @@ def _order(program: Program, x: Event, event: Event, *, first: bool) -> tuple[st
             return f"the wait covers x's {group.value} group, so x {done}: it finishes {finished}", ("L5", "L12")
         case TxOn(barrier), AwaitAction():
             return f"x's bytes complete a phase of {barrier}, and this await is for that phase or a later one", ("L7",)
-        case _ if event.exec is Exec.TOGETHER:
-            return "program order into a barrier, which all its threads leave together", ()
         case _:
+            return _edge(program, Edge.PROGRAM_ORDER, event)
+
+
+def _edge(program: Program, edge: Edge, event: Event) -> tuple[str, tuple[str, ...]]:
+    """An edge into an intermediate event."""
+    match edge:
+        case Edge.SIGNAL:
+            return _signal(program, event)
+        case Edge.COMPLETION:
+            return "the await returns only when that copy is done, which was issued before", ("L11",)
+        case Edge.PROGRAM_ORDER if event.exec is Exec.TOGETHER:
+            return "program order into a barrier, which all its threads leave together", ()
+        case Edge.PROGRAM_ORDER:
             return "program order of one thread", ()
 
 
@@ -147,5 +157,41 @@ def _place(name: str, place: Where) -> str:
             return f"the first {name}" + (f" + {delta}" if delta else "")
         case Last(delta):
             return f"the last {name}" + (f" - {delta}" if delta else "")
+        case CtaOf(anchor):
+            return f"CTA of {anchor}"
+        case Meant(anchor):
+            return f"the CTA whose barrier {anchor} acts on"
         case Fixed() | ThreadOf():
             return ""
+
+
+# -- in short ---------------------------------------------------------------------------------------------------------
+
+
+def describe(chain: LiftedChain, x: Event, y: Event) -> str:
+    """The chain on one line: statements with lines and iterations."""
+    parts = [f"{x.label}@{x.span.line}"]
+    for link in chain.links:
+        parts.append(f"{link.event.label}@{link.event.span.line}{_places(link)}")
+    parts.append(f"{y.label}@{y.span.line}")
+    return " -> ".join(parts)
+
+
+def _places(link: Lifted) -> str:
+    words: list[str] = []
+    for var, where in link.where:
+        name = "task" if var == TASK else var
+        match where:
+            case Near(anchor, delta) if delta:
+                words.append(f"{name} = {name}({anchor}){delta:+d}")
+            case Near(anchor, _):
+                words.append(f"{name}({anchor})")
+            case First(delta):
+                words.append(f"{name} = first{f'+{delta}' if delta else ''}")
+            case Last(delta):
+                words.append(f"{name} = last{f'-{delta}' if delta else ''}")
+            case CtaOf(anchor) | Meant(anchor):
+                words.append(f"CTA {'of' if isinstance(where, CtaOf) else 'meant by'} {anchor}")
+            case Fixed() | ThreadOf():
+                pass
+    return f" [{', '.join(words)}]" if words else ""

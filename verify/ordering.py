@@ -7,7 +7,7 @@ path is a violation, made smaller and confirmed by the explicit engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,14 +15,14 @@ from exogpu.ir.walk import index_names
 from exogpu.smt.pysmt_api import Formula
 from exogpu.smt.solver import Sat, Unknown, Unsat
 from exogpu.verify.axioms import AVOIDABLE
-from exogpu.verify.chain import ChainFormula, LiftedChain, axioms, describe, lift_path
+from exogpu.verify.chain import ChainFormula, LiftedChain, axioms, lift_path
 from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling
-from exogpu.verify.explain import explain
+from exogpu.verify.explain import describe, explain
 from exogpu.verify.graph import Edge, Needs, PathNode, Search, shorten
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases
-from exogpu.verify.program import TASK, Event, Program
+from exogpu.verify.program import TASK, Event, InGroup, Program, TxOn
 from exogpu.verify.result import Chain, Query
 from exogpu.verify.session import Session, Values
 
@@ -90,6 +90,18 @@ def decide(program: Program, goal: Goal) -> Outcome:
         return Undecided(f"the candidate counterexample is too large to replay: {error}")
 
 
+def _shape(goal: Goal) -> Hashable:
+    """Goals that the same chains may prove: their statements stand in the same loops."""
+    loops = (tuple(loop.var for loop in e.loops) for e in (goal.source, goal.target))
+    match goal.source.completion:
+        case TxOn(barrier):
+            return (_shape, goal.needs, *loops, barrier)
+        case InGroup(group):
+            return (_shape, goal.needs, *loops, group)
+        case None:
+            return (_shape, goal.needs, *loops)
+
+
 class _ChainSearch:
     def __init__(self, program: Program, goal: Goal) -> None:
         self.goal = goal
@@ -99,10 +111,13 @@ class _ChainSearch:
         self.formulas = ChainFormula(self.session.model, self.session.phases, x, y, goal.needs)
         self.condition = goal.condition(self.session.model, self.session.phases, x, y)
         self.session.add([self.condition, self.session.ctx.api.negate(self.formulas.direct())])
+        self.proven: list[LiftedChain] = program.memo.once(_shape(goal), list)
 
     def run(self) -> Outcome:
         if self.session.ctx.api.is_false(self.condition):
             return Impossible()
+        for chain in self.proven:
+            self._use(chain)
         for _ in range(ROUNDS):
             match self.session.check():
                 case Unsat(core):
@@ -117,14 +132,15 @@ class _ChainSearch:
 
     def _proof(self, core: frozenset[str]) -> Proved:
         source, target, needs = self.goal.source, self.goal.target, self.goal.needs
+        used = [c for name, c in self.chains.items() if name in core]
+        self.proven += [c for c in used if c not in self.proven]
         chains = tuple(
             Chain(
                 describe(c, source, target),
-                axioms(c, needs),
+                axioms(c, source, target, needs),
                 explain(self.session.program, c, source, target, needs),
             )
-            for name, c in self.chains.items()
-            if name in core
+            for c in used
         )
         return Proved(chains, self.session.record("unsat"))
 
@@ -176,10 +192,14 @@ class _ChainSearch:
         if not new:
             return Undecided(f"no chain explains why {x.event.label} precedes {y.event.label} in one case")
         for chain in new:
-            name = f"chain{len(self.chains)}"
-            self.chains[name] = chain
-            self.session.assume(name, self.session.ctx.api.negate(self.formulas.formula(chain)))
+            self._use(chain)
         return None
+
+    def _use(self, chain: LiftedChain) -> None:
+        """Excludes the pairs that a chain orders."""
+        name = f"chain{len(self.chains)}"
+        self.chains[name] = chain
+        self.session.assume(name, self.session.ctx.api.negate(self.formulas.formula(chain)))
 
     def _path(self, unrolling: Unrolling, x: Occurrence, y: Occurrence) -> _Found | None:
         """A path, if there is one; one without avoidable axioms is preferred where fences may stand in two places."""

@@ -17,6 +17,9 @@ from exogpu.verify.index import Env, to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.program import Event, Loop, LoopKind
 
+SIMULTANEOUS = (LoopKind.THREADS, LoopKind.CTAS)
+"""Loops whose iterations are executions by different threads, or for different CTAs: one of each is counted."""
+
 
 class NoClosedForm(Exception):
     """The execution count of a statement has no closed form that we know; carries the reason."""
@@ -88,7 +91,7 @@ class _Count:
         if loop is None:
             return ONE
         inner = self.total(level + 1)
-        if loop.kind is LoopKind.THREADS:
+        if loop.kind in SIMULTANEOUS:
             return inner
         interval = self._interval(loop)
         return self.ctx.trip(interval.lo, interval.hi) * inner
@@ -100,7 +103,7 @@ class _Count:
         loop = mine.loop
         if loop is None:
             return ZERO
-        if loop.kind is LoopKind.THREADS:
+        if loop.kind in SIMULTANEOUS:
             return self.before(at, level + 1)
         return self._inside(loop, at, level)
 

@@ -11,21 +11,24 @@ the parallel program their iteration says which threads execute.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from exogpu.ir.index import Cond, Index
 from exogpu.ir.instr import Effect, Group, Mode, Proxy
 from exogpu.ir.types import Memory
 from exogpu.source import Span
 from exogpu.verify.axioms import ASSUMED
+from exogpu.verify.memo import Memo
 
 
 class LoopKind(enum.Enum):
-    """`TASK`: the CTA's walk over its tasks; `SEQ`: every executing thread in order; `THREADS`: across units."""
+    """`TASK`: the cluster's walk over its tasks; `SEQ`: every executing thread in order; `THREADS`: across units;
+    `CTAS`: one effect for each of several CTAs, in order, by the same threads."""
 
     TASK = "task"
     SEQ = "seq"
     THREADS = "threads"
+    CTAS = "ctas"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +103,16 @@ class FenceAction:
 
 @dataclass(frozen=True, slots=True)
 class ArriveAction:
-    """Arrival on a barrier, with expected transaction bytes."""
+    """Arrival on the barrier of a CTA (None: the arriving thread's), with expected transaction bytes."""
 
     barrier: str
     tx: int
+    cta: Index | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AwaitAction:
-    """Wait for phase (number of earlier awaits of this thread) - lag."""
+    """Wait for phase (number of earlier awaits of this thread) - lag of its CTA's barrier."""
 
     barrier: str
     lag: int
@@ -125,7 +129,7 @@ class WaitAction:
 
 @dataclass(frozen=True, slots=True)
 class ExitAction:
-    """The end of the CTA."""
+    """The end of a CTA."""
 
 
 Action = FenceAction | ArriveAction | AwaitAction | WaitAction | ExitAction | Effect
@@ -133,10 +137,12 @@ Action = FenceAction | ArriveAction | AwaitAction | WaitAction | ExitAction | Ef
 
 @dataclass(frozen=True, slots=True)
 class TxOn:
-    """Completes on the phase of the issuer's next arrive on `barrier`, with `bytes`."""
+    """Completes with `bytes` on the barrier of a CTA (None: the issuer's), on the phase with the number of the issuer's
+    next arrive on its own CTA's barrier."""
 
     barrier: str
     bytes: int
+    cta: Index | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +183,8 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class Buffer:
     """A memory object. `alloc` is the id of the allocation event (None for arguments), `first` the first thread of the
-    collective that allocates it."""
+    collective that allocates it. `per_cta`: the first dimension numbers the CTAs of the cluster, each of which holds
+    its part."""
 
     name: str
     memory: Memory
@@ -186,11 +193,12 @@ class Buffer:
     alloc: int | None
     span: Span
     first: Index
+    per_cta: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """A barrier: `ring` mbarriers, each phase waits for `count` arrivals."""
+    """A barrier: in every CTA `ring` mbarriers; each phase waits for `count` arrivals."""
 
     name: str
     ring: int
@@ -209,22 +217,30 @@ class TaskVar:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The parallel program of one CTA; `tasks` are the coordinates of its current task, `axioms` those of the memory
-    model that orderings may use."""
+    """The parallel program of one cluster of `cluster` CTAs with `threads` threads each; `tasks` are the coordinates of
+    its current task, `axioms` those of the memory model that orderings may use. Thread t of CTA c has the number
+    c * threads + t."""
 
     name: str
     span: Span
     sizes: tuple[str, ...]
     requires: tuple[Cond, ...]
     threads: int
+    cluster: int
     persistent: bool
     tasks: tuple[TaskVar, ...]
     buffers: dict[str, Buffer]
     barriers: dict[str, Barrier]
     events: tuple[Event, ...]
     axioms: frozenset[str] = ASSUMED
+    memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
+
+    @property
+    def everybody(self) -> range:
+        """All threads of the cluster."""
+        return range(self.threads * self.cluster)
 
 
 TASK = "$task"
 TASKS = "$tasks"
-"""The CTA-local ordinal of a task, and the number of tasks that the CTA walks."""
+"""The cluster-local ordinal of a task, and the number of tasks that the cluster walks."""

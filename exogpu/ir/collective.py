@@ -1,4 +1,7 @@
-"""Which threads execute a statement: a collective is a run of consecutive threads of the CTA."""
+"""Which threads execute a statement: a collective is a run of consecutive threads of the cluster.
+
+Thread numbers run through the CTAs of a cluster: thread t of CTA c is number c * block.threads + t.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +29,27 @@ class Collective:
 
 
 def whole(block: Block) -> Collective:
-    """All threads of the CTA."""
-    return Collective(Int(0), block.threads)
+    """All threads of the cluster."""
+    return Collective(Int(0), block.threads * block.cluster)
 
 
-def role(block: Block, name: str) -> Collective | None:
-    """The threads of a role, or None if the block has no such role."""
-    return next((Collective(Int(r.first), r.threads) for r in block.roles if r.name == name), None)
+def role(block: Block, cta: Collective, name: str) -> Collective | None:
+    """The threads of a role in the CTA that executes it, or None if the block has no such role."""
+    found = next((r for r in block.roles if r.name == name), None)
+    return None if found is None else Collective(plus(cta.first, Int(found.first)), found.threads)
+
+
+def plus(a: Index, b: Index) -> Index:
+    """`a + b`, without a term that is 0."""
+    if b == Int(0):
+        return a
+    return b if a == Int(0) else Bin("+", a, b)
 
 
 def iteration(outer: Collective, var: str, unit: int) -> Collective:
     """The threads that run iteration `var` of a `threads` loop."""
     offset: Index = Var(var) if unit == 1 else Bin("*", Int(unit), Var(var))
-    return Collective(offset if outer.first == Int(0) else Bin("+", outer.first, offset), unit)
+    return Collective(plus(outer.first, offset), unit)
 
 
 def inside(block: Block, outer: Collective, stmt: Stmt) -> Collective:
@@ -47,7 +58,7 @@ def inside(block: Block, outer: Collective, stmt: Stmt) -> Collective:
         case For(var=var, mode=Threads(unit)):
             return iteration(outer, var, unit)
         case Role(name):
-            found = role(block, name)
+            found = role(block, outer, name)
             if found is None:
                 raise KeyError(name)
             return found

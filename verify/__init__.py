@@ -2,6 +2,7 @@
 
 axioms                      readings of the PTX ISA that proofs may use
 program, lower, owners      the parallel program, and how a kernel becomes one
+memo, pieces, workers       what is worked out once about a program; the parts of a proof; processes that decide them
 instance, index, ordinal,   symbolic instances of its events; how often a statement was executed before one, in closed
   bounds_of, phases           form; hence phases of barriers and commit groups
 concrete, graph, machine    the explicit engine: unrolled at concrete sizes, happens-before paths, an operational run

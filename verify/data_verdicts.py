@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from exogpu.diagnostics import Label
 from exogpu.ir.collective import WARP, WARPGROUP
@@ -12,26 +13,32 @@ from exogpu.ir.types import Smem
 from exogpu.source import Span
 from exogpu.verify.axioms import ASSUMED
 from exogpu.verify.bounds import claims
+from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Occurrence, Unrolling, occurrences
 from exogpu.verify.graph import FenceKind, Needs, Search
 from exogpu.verify.ordering import Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.overflow import overflow_claims
-from exogpu.verify.program import ArriveAction, ExitAction, Program
-from exogpu.verify.races import Conflict, common_range, concrete_box, conflicts, cross_task, hazard
+from exogpu.verify.pieces import Piece
+from exogpu.verify.program import ArriveAction, Buffer, ExitAction, Program
+from exogpu.verify.races import Conflict, Use, common_range, concrete_box, conflicts, cross_task, hazard
 from exogpu.verify.result import Obligation, Status
-from exogpu.verify.single import Found, hold
+from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.text import HELP, pair_question, race_message, single_question
 from exogpu.verify.withdrawn import without_axioms, would_accept
 from exogpu.verify.witness import race, single
 
 
-def race_obligations(program: Program, near: Span | None = None) -> Iterator[Obligation]:
+def race_pieces(program: Program, near: Span | None = None) -> Iterator[Piece]:
     """Ordering obligations of every pair of conflicting statements; those `near` a place of the text come first."""
     found = conflicts(program)
     for conflict in found if near is None else sorted(found, key=lambda c: _distance(c, near)):
-        outcome = decide(program, conflict.goal)
-        if not isinstance(outcome, Impossible):
-            yield _race(outcome, conflict)
+        yield Piece(3, partial(_races, conflict=conflict))
+
+
+def _races(program: Program, conflict: Conflict) -> Iterator[Obligation]:
+    outcome = decide(program, conflict.goal)
+    if not isinstance(outcome, Impossible):
+        yield _race(outcome, conflict)
 
 
 def _distance(conflict: Conflict, near: Span) -> int:
@@ -154,27 +161,33 @@ def _released(outcome: Violated, needs: Needs, thread: int) -> bool:
     return any(isinstance(node.item.event.action, ArriveAction) for node in path)
 
 
-def task_obligations(program: Program) -> Iterator[Obligation]:
+def task_pieces(program: Program) -> Iterator[Piece]:
     """No two tasks touch one element of global memory."""
     for buffer, first, second, prop in cross_task(program):
-        verdict = hold(program, prop)
-        rule = hazard(first.access, second.access)
-        title = (
-            f"tasks do not share elements of {buffer.name} (lines {first.event.span.line}, {second.event.span.line})"
-        )
-        asked = single_question(prop.events, title)
-        base = Obligation(prop.name, rule, title, Status.PROVED, second.access.span, question=asked)
-        message = f"two tasks touch one element of `{buffer.name}`, and nothing orders different CTAs"
-        labels = (Label(first.access.span, "other task"),)
-        yield judge(program, base, verdict, message, "give every task its own elements", labels)
+        yield Piece(1, partial(_apart, buffer=buffer, first=first, second=second, prop=prop))
 
 
-def claim_obligations(program: Program) -> Iterator[Obligation]:
+def _apart(program: Program, buffer: Buffer, first: Use, second: Use, prop: Property) -> Iterator[Obligation]:
+    verdict = hold(program, prop)
+    rule = hazard(first.access, second.access)
+    title = f"tasks do not share elements of {buffer.name} (lines {first.event.span.line}, {second.event.span.line})"
+    asked = single_question(prop.events, title)
+    base = Obligation(prop.name, rule, title, Status.PROVED, second.access.span, question=asked)
+    message = f"two tasks touch one element of `{buffer.name}`, and nothing orders different CTAs"
+    labels = (Label(first.access.span, "other task"),)
+    yield judge(program, base, verdict, message, "give every task its own elements", labels)
+
+
+def claim_pieces(program: Program) -> Iterator[Piece]:
     """Bounds, integer width, alignment and ownership of every statement."""
     for claim in (*claims(program), *overflow_claims(program)):
-        asked = single_question(claim.prop.events, claim.title)
-        base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span, question=asked)
-        yield judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
+        yield Piece(1, partial(_claim, claim=claim))
+
+
+def _claim(program: Program, claim: Claim) -> Iterator[Obligation]:
+    asked = single_question(claim.prop.events, claim.title)
+    base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span, question=asked)
+    yield judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
 
 
 def judge(

@@ -133,7 +133,7 @@ class _ChainSearch:
     def _proof(self, core: frozenset[str]) -> Proved:
         source, target, needs = self.goal.source, self.goal.target, self.goal.needs
         used = [c for name, c in self.chains.items() if name in core]
-        self.proven += [c for c in used if c not in self.proven]
+        self.proven += [c for c in self.chains.values() if c not in self.proven]
         chains = tuple(
             Chain(
                 describe(c, source, target),
@@ -146,7 +146,12 @@ class _ChainSearch:
 
     def _examine(self, values: Values) -> Outcome | None:
         """A violation, or None after new chains or product facts exclude the model."""
-        x, y, unrolling = self._replay(values)
+        try:
+            x, y, unrolling = self._replay(values)
+        except TooLarge:
+            if self.session.refine(values):
+                return None  # products of large numbers were wrong in this model
+            raise
         if not self.goal.check(unrolling, x, y):
             return self._spurious(values)
         found = self._path(unrolling, x, y)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 
 from exogpu.diagnostics import BadInput
@@ -14,56 +16,64 @@ from exogpu.ir.wellformed import check
 from exogpu.smt.solver import Unsat, version
 from exogpu.source import Span
 from exogpu.verify.axioms import DEFAULT, Policy
-from exogpu.verify.barrier_verdicts import barrier_obligations, quick_barrier_obligations
-from exogpu.verify.data_verdicts import claim_obligations, race_obligations, task_obligations
+from exogpu.verify.barrier_verdicts import barrier_pieces, quick_barrier_pieces
+from exogpu.verify.data_verdicts import claim_pieces, race_pieces, task_pieces
 from exogpu.verify.initialised import uninitialised
 from exogpu.verify.lower import lower
+from exogpu.verify.pieces import Piece, groups
 from exogpu.verify.program import TASKS, Program
 from exogpu.verify.proven import ProvenKernel, seal
 from exogpu.verify.registers import register_obligations
 from exogpu.verify.result import Obligation, Report, Status
 from exogpu.verify.session import Session
+from exogpu.verify.workers import spread
 
 
-def verify(proc: Proc, policy: Policy = DEFAULT) -> Report:
-    """Decides every obligation of a kernel, for all sizes, with the memory-model axioms that `policy` allows. Raises
-    BadInput if the kernel is not well formed or its shared memory does not fit a CTA."""
-    return _decide(proc, policy, _obligations)
+def verify(proc: Proc, policy: Policy = DEFAULT, *, jobs: int = 1) -> Report:
+    """Decides every obligation of a kernel, for all sizes, on at most `jobs` processes, with the memory-model axioms
+    that `policy` allows. Raises BadInput if the kernel is not well formed or its shared memory does not fit a CTA."""
+    started = time.perf_counter()
+    program = _lowered(proc, policy)
+    calls: list[Callable[[], list[Obligation] | None]] = [partial(_something_runs, program)]
+    calls += [group.decide for group in groups(program, _pieces(proc, program))]
+    obligations: list[Obligation] = []
+    with closing(spread(calls, jobs)) as results:
+        for found in results:
+            if found is None:
+                return _report(proc, (), started, policy, vacuous=True)
+            obligations += found
+    return _report(proc, obligations, started, policy)
 
 
 def attempt(proc: Proc, policy: Policy, near: Span) -> Report:
     """As `verify`, but the first refutation ends it, so a refuted kernel's other obligations are missing. `near` is
     where a fault is expected."""
-
-    def until_refuted(proc: Proc, program: Program) -> Iterator[Obligation]:
-        likely = (quick_barrier_obligations(program), race_obligations(program, near))
-        for obligation in chain(*likely, _obligations(proc, program, races=False)):
-            yield obligation
-            if obligation.status is Status.REFUTED:
-                return
-
-    return _decide(proc, policy, until_refuted)
-
-
-def _decide(proc: Proc, policy: Policy, decided: Callable[[Proc, Program], Iterator[Obligation]]) -> Report:
     started = time.perf_counter()
+    program = _lowered(proc, policy)
+    if _something_runs(program) is None:
+        return _report(proc, (), started, policy, vacuous=True)
+    likely = (quick_barrier_pieces(program), race_pieces(program, near))
+    obligations: list[Obligation] = []
+    for piece in chain(*likely, _pieces(proc, program, races=False)):
+        obligations += piece.decide(program)
+        if any(o.status is Status.REFUTED for o in obligations):
+            break
+    return _report(proc, obligations, started, policy)
+
+
+def _lowered(proc: Proc, policy: Policy) -> Program:
     problems = check(proc)
     if problems:
         raise BadInput(problems)
     plan_layout(proc)
-    program = replace(lower(proc), axioms=policy.in_force)
-    if _nothing_runs(program):
-        reason = "the require(...) preconditions leave no sizes at which a task runs, so nothing is shown"
-        return _report(proc, Status.VACUOUS, (), started, reason, policy)
-    obligations = tuple(decided(proc, program))
-    reason = "" if obligations else "the kernel has nothing to prove"
-    return _report(proc, _overall(obligations), obligations, started, reason, policy)
+    return replace(lower(proc), axioms=policy.in_force)
 
 
-def _nothing_runs(program: Program) -> bool:
+def _something_runs(program: Program) -> list[Obligation] | None:
+    """None if no task runs at any sizes; it adds no obligation."""
     session = Session(program, "assumptions", {})
     session.add([session.ctx.le(1, session.model.sizes[TASKS])])
-    return isinstance(session.check(), Unsat)
+    return None if isinstance(session.check(), Unsat) else []
 
 
 def prove(proc: Proc, policy: Policy = DEFAULT) -> tuple[ProvenKernel | None, Report]:
@@ -72,17 +82,17 @@ def prove(proc: Proc, policy: Policy = DEFAULT) -> tuple[ProvenKernel | None, Re
     return seal(proc, report), report
 
 
-def _obligations(proc: Proc, program: Program, *, races: bool = True) -> Iterator[Obligation]:
+def _pieces(proc: Proc, program: Program, *, races: bool = True) -> Iterator[Piece]:
     if races:
-        yield from race_obligations(program)
-    yield from task_obligations(program)
-    yield from barrier_obligations(program)
-    yield from claim_obligations(program)
-    yield from register_obligations(proc)
-    yield from uninitialised(proc, program)
+        yield from race_pieces(program)
+    yield from task_pieces(program)
+    yield from barrier_pieces(program)
+    yield from claim_pieces(program)
+    yield Piece(0, lambda _: register_obligations(proc))
+    yield Piece(1, partial(uninitialised, proc))
 
 
-def _overall(obligations: tuple[Obligation, ...]) -> Status:
+def _overall(obligations: Sequence[Obligation]) -> Status:
     """The worst verdict: refuted, then unsupported, then unknown; PROVED only if all are and there are some."""
     found = {o.status for o in obligations}
     for status in (Status.REFUTED, Status.UNSUPPORTED, Status.UNKNOWN, Status.VACUOUS):
@@ -92,7 +102,11 @@ def _overall(obligations: tuple[Obligation, ...]) -> Status:
 
 
 def _report(
-    proc: Proc, status: Status, obligations: tuple[Obligation, ...], started: float, reason: str, policy: Policy
+    proc: Proc, obligations: Sequence[Obligation], started: float, policy: Policy, *, vacuous: bool = False
 ) -> Report:
+    status, reason = _overall(obligations), "" if obligations else "the kernel has nothing to prove"
+    if vacuous:
+        status = Status.VACUOUS
+        reason = "the require(...) preconditions leave no sizes at which a task runs, so nothing is shown"
     seconds = time.perf_counter() - started
-    return Report(proc.name, proc.span, status, obligations, version(), seconds, reason, policy)
+    return Report(proc.name, proc.span, status, tuple(obligations), version(), seconds, reason, policy)

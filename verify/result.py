@@ -12,7 +12,7 @@ from exogpu.verify.axioms import DEFAULT, Policy, in_order
 
 if TYPE_CHECKING:
     # the report and the CLI use these records without loading a solver
-    from exogpu.smt.script import Script
+    from exogpu.smt.script import Script, Written
 
 
 class Status(enum.Enum):
@@ -33,7 +33,7 @@ class Query:
     name: str
     answer: str
     rlimit: int
-    script: Script
+    script: Script | Written
     variables: tuple[str, ...] = ()
 
     @property

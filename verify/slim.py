@@ -6,7 +6,7 @@ from there, until nothing more can be taken away.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from exogpu.ir.collective import WARP
@@ -16,11 +16,10 @@ from exogpu.ir.stmt import Arrive, Await, Fence, InstrCall
 from exogpu.ir.uses import barriers
 from exogpu.ir.walk import walk
 from exogpu.source import Span
-from exogpu.verify.assess import Assessed, Fate, assess
-from exogpu.verify.axioms import Policy
+from exogpu.verify.assess import Assessed, Fate
 from exogpu.verify.edits import Edit, Site, depth, dropped, first_only, lags, narrowed, sites, synchronises, without
 
-Assess = Callable[[Edit, Policy], Assessed]
+Judge = Callable[[Sequence[Edit]], Iterable[Assessed]]
 Key = tuple[str, Span]
 
 
@@ -33,27 +32,25 @@ class Slimmed:
     proc: Proc
 
 
-def slim(proc: Proc, policy: Policy, judge: Assess = assess) -> Slimmed:
-    """The minimum of a proved kernel. `judge` decides one edited kernel."""
-    alone = tuple(judge(edit, policy) for edit in weakenings(proc))
-    refused = {a.edit.key for a in alone if a.fate is not Fate.HARMLESS}
+def slim(proc: Proc, judge: Judge) -> Slimmed:
+    """The minimum of a proved kernel. `judge` decides edited kernels, in order."""
+    alone = tuple(judge(weakenings(proc)))
+    refused = {a.edit.key for a in alone if a.verdict.fate is not Fate.HARMLESS}
     taken: list[Edit] = []
-    edit = next((a.edit for a in alone if a.fate is Fate.HARMLESS), None)
+    edit = next((a.edit for a in alone if a.verdict.fate is Fate.HARMLESS), None)
     while edit is not None:
         taken.append(edit)
-        edit = _next(edit.proc, policy, refused, judge)
+        edit = _next(edit.proc, refused, judge)
     return Slimmed(alone, tuple(taken), taken[-1].proc if taken else proc)
 
 
-def _next(proc: Proc, policy: Policy, refused: set[Key], judge: Assess) -> Edit | None:
+def _next(proc: Proc, refused: set[Key], judge: Judge) -> Edit | None:
     """The costliest weakening that is still proved. What was refused once is not tried again: a kernel that
     synchronises even less would need it as much."""
-    for edit in weakenings(proc):
-        if edit.key in refused:
-            continue
-        if judge(edit, policy).fate is Fate.HARMLESS:
-            return edit
-        refused.add(edit.key)
+    for assessed in judge([edit for edit in weakenings(proc) if edit.key not in refused]):
+        if assessed.verdict.fate is Fate.HARMLESS:
+            return assessed.edit
+        refused.add(assessed.edit.key)
     return None
 
 

@@ -67,6 +67,7 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--deterministic", action="store_true", help="leave out seconds")
     _add_output(parser)
     _add_axioms(parser)
+    _add_jobs(parser)
 
 
 def _add_axioms(parser: argparse.ArgumentParser) -> None:
@@ -79,6 +80,18 @@ def _add_axioms(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--axiom", metavar="NAME", action="append", default=[], help="accept an axiom, for example warpgroup-wait (L12)"
     )
+
+
+def _add_jobs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--jobs", type=_positive, metavar="N", help="processes to use (default: as many as there are cores)"
+    )
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a positive whole number")
+    return int(text)
 
 
 def _add_verify(commands: AddParser) -> None:
@@ -98,6 +111,7 @@ def _add_verify(commands: AddParser) -> None:
     )
     parser.add_argument("--deterministic", action="store_true", help="leave out seconds, versions and absolute paths")
     parser.add_argument("--smt-dir", metavar="DIR", help="write every question put to the solver as an SMT-LIB file")
+    _add_jobs(parser)
     parser.add_argument("--allow-unknown", action="store_true", help="exit 0 although something is unknown")
 
 

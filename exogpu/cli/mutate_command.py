@@ -31,7 +31,7 @@ def execute(arguments: argparse.Namespace) -> Exit:
     undecided = False
     for proc in procs:
         found = _survey(proc, arguments, run)
-        undecided |= any(a.fate.value == "unknown" for a in found)
+        undecided |= any(a.verdict.fate.value == "unknown" for a in found)
         kernels.append({"name": proc.name, "mutants": [as_json(a, run) for a in found]})
         if arguments.format == "text":
             print(f"{proc.name}: {totals(found)}")
@@ -46,13 +46,14 @@ def _survey(proc: Proc, arguments: argparse.Namespace, run: Run) -> list[Assesse
     from exogpu.verify.mutants import mutants
     from exogpu.verify.prove import verify
     from exogpu.verify.result import Status
+    from exogpu.verify.workers import cores
 
-    policy = axiom_policy(arguments)
-    if verify(proc, policy).status is not Status.PROVED:
+    policy, jobs = axiom_policy(arguments), arguments.jobs or cores()
+    if verify(proc, policy, jobs=jobs).status is not Status.PROVED:
         raise UsageError(f"{proc.name} is not proved, so nothing can be said of its mutants; see `exogpu verify`")
     found: list[Assessed] = []
-    for mutant in mutants(proc):
-        found.append(assess(mutant, policy))
+    for assessed in assess(list(mutants(proc)), policy, jobs):
+        found.append(assessed)
         if arguments.format == "text":
-            print(row(found[-1], run), flush=True)
+            print(row(assessed, run), flush=True)
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exogpu.cli.axioms import axiom_policy
@@ -42,25 +43,25 @@ def execute(arguments: argparse.Namespace) -> Exit:
 
 def _slim(proc: Proc, arguments: argparse.Namespace, run: Run) -> tuple[Slimmed, dict[str, Any]]:
     from exogpu.verify.assess import Assessed, assess
-    from exogpu.verify.axioms import Policy
     from exogpu.verify.edits import Edit
     from exogpu.verify.prove import verify
     from exogpu.verify.result import Status
     from exogpu.verify.slim import slim
+    from exogpu.verify.workers import cores
 
-    policy = axiom_policy(arguments)
-    if verify(proc, policy).status is not Status.PROVED:
+    policy, jobs = axiom_policy(arguments), arguments.jobs or cores()
+    if verify(proc, policy, jobs=jobs).status is not Status.PROVED:
         raise UsageError(f"{proc.name} is not proved, so it can do without nothing; see `exogpu verify`")
 
-    def judge(edit: Edit, policy: Policy) -> Assessed:
-        found = assess(edit, policy)
-        if arguments.format == "text":
-            print(row(found, run), flush=True)
-        return found
+    def judge(edits: Sequence[Edit]) -> Iterator[Assessed]:
+        for assessed in assess(edits, policy, jobs):
+            if arguments.format == "text":
+                print(row(assessed, run), flush=True)
+            yield assessed
 
-    found = slim(proc, policy, judge)
+    found = slim(proc, judge)
     diff = _difference(proc, found.proc)
-    proof = verify(found.proc, policy)
+    proof = verify(found.proc, policy, jobs=jobs)
     if arguments.format == "text":
         print("\n".join(("", *slim_text(proc.name, found.taken, diff), headline(run, proof, palette(arguments.color)))))
     return found, {

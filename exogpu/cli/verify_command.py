@@ -25,7 +25,7 @@ def execute(arguments: argparse.Namespace) -> Exit:
     policy = axiom_policy(arguments)
     targets, unresolved = _targets(arguments)
     procs, unreadable = load_procs(targets)
-    reports = tuple(_verify(proc, policy) for proc in procs)
+    reports = tuple(_verify(proc, policy, arguments.jobs) for proc in procs)
     run = Run(
         reports,
         (*unresolved, *unreadable),
@@ -49,12 +49,13 @@ def _targets(arguments: argparse.Namespace) -> tuple[list[Target], list[Diagnost
     return targets, problems
 
 
-def _verify(proc: Proc, policy: Policy) -> Report:
+def _verify(proc: Proc, policy: Policy, jobs: int | None) -> Report:
     from exogpu.verify.prove import verify
+    from exogpu.verify.workers import cores
 
     if sys.stderr.isatty():
         print(f"verifying {proc.name} ...", file=sys.stderr)
-    return verify(proc, policy)
+    return verify(proc, policy, jobs=jobs or cores())
 
 
 def write_queries(run: Run, folder: Path) -> None:

@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 def row(assessed: Assessed, run: Run) -> str:
     """One edit with its line, its fate, and why."""
-    edit = assessed.edit
-    seconds = "" if run.deterministic else f"{assessed.seconds:6.2f} s  "
-    cause = f"  [{assessed.cause}]" if assessed.cause else ""
-    return f"{edit.span.line:5d}  {assessed.fate.value:12s}  {seconds}{edit.what}{cause}"
+    edit, verdict = assessed.edit, assessed.verdict
+    seconds = "" if run.deterministic else f"{verdict.seconds:6.2f} s  "
+    cause = f"  [{verdict.cause}]" if verdict.cause else ""
+    return f"{edit.span.line:5d}  {verdict.fate.value:12s}  {seconds}{edit.what}{cause}"
 
 
 def totals(found: Iterable[Assessed]) -> str:
     """How many edits met each fate."""
-    counts = Counter(a.fate.value for a in found)
+    counts = Counter(a.verdict.fate.value for a in found)
     return ", ".join(f"{count} {fate}" for fate, count in sorted(counts.items())) or "nothing to edit"
 
 
 def as_json(assessed: Assessed, run: Run) -> dict[str, Any]:
     """One edit as a JSON object."""
-    edit = assessed.edit
-    found: dict[str, Any] = {**edit_json(edit, run), "verdict": assessed.fate.value, "cause": assessed.cause}
-    return found if run.deterministic else found | {"seconds": round(assessed.seconds, 3)}
+    verdict = assessed.verdict
+    found = edit_json(assessed.edit, run) | {"verdict": verdict.fate.value, "cause": verdict.cause}
+    return found if run.deterministic else found | {"seconds": round(verdict.seconds, 3)}
 
 
 def edit_json(edit: Edit, run: Run) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.text import HELP
 from exogpu.verify.transactions import byte_obligations
+from exogpu.verify.trial import on_trial
 from exogpu.verify.witness import failure, race, run_to_failure
 
 
@@ -54,14 +55,15 @@ def _barrier(program: Program, barrier: Barrier) -> Iterator[Obligation]:
             if barrier_cta(signal) is not None:
                 yield from _before_exit(program, barrier, signal)
     except NoClosedForm as error:
-        yield Obligation(
-            f"barrier/{barrier.name}",
-            "mbar.count",
-            f"phases of {barrier.name}",
-            Status.UNKNOWN,
-            barrier.span,
-            reason=f"no closed form for its phases: {error}",
-        )
+        yield _no_closed_form(program, barrier, error)
+
+
+def _no_closed_form(program: Program, barrier: Barrier, error: NoClosedForm) -> Obligation:
+    """Refuted if a run at small sizes goes wrong."""
+    title = f"phases of {barrier.name} get their arrivals"
+    base = Obligation(f"barrier/{barrier.name}", "mbar.count", title, Status.UNKNOWN, barrier.span)
+    message = f"the arrivals on `{barrier.name}` do not make up its phases"
+    return on_trial(program, base, message, f"no closed form for its phases: {error}")
 
 
 def quick_barrier_pieces(program: Program) -> Iterator[Piece]:
@@ -76,8 +78,8 @@ def _quick(program: Program, barrier: Barrier) -> Iterator[Obligation]:
         yield from byte_obligations(program, barrier)
         for wait in awaits(program, barrier.name):
             yield from _progress(program, barrier, wait)
-    except NoClosedForm:
-        return  # `barrier_pieces` reports it
+    except NoClosedForm as error:
+        yield _no_closed_form(program, barrier, error)
 
 
 # -- counts, bytes, progress: replayed by running the machine at the model's sizes -------------------------------------

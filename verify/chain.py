@@ -270,7 +270,7 @@ class ChainFormula:
                 action = node.event.action
                 if not isinstance(action, WaitAction):
                     return self.ctx.api.literal(False)
-                done = self.ctx.le(self.phases.group(x) + (1 + action.pending), self.phases.group(node))
+                done = self.ctx.le(self.phases.group(x) + (1 + action.pending), self.phases.group(node, x.event))
                 return self.ctx.api.conj((done, self.model.same_thread(x.threads, node.threads)))
             case TxOn():
                 return self._completion(x, node)

@@ -103,10 +103,11 @@ def _signal(program: Program, event: Event) -> tuple[str, tuple[str, ...]]:
 def who(program: Program, event: Event) -> str:
     """The threads that execute an event."""
     role = "" if event.role == CTA_ROLE else f"{event.role} "
-    divided = any(loop.kind is LoopKind.THREADS for loop in event.loops)
     group = GROUPS.get(event.size, f"group of {event.size} threads")
-    if not divided:
-        group = "role" if role else "CTA"
+    if event.size == program.threads:
+        group = "CTA"
+    elif role and not any(loop.kind is LoopKind.THREADS for loop in event.loops):
+        group = "role"
     each = "each" if _units(event) > 1 else "the"
     match event.exec:
         case Exec.TOGETHER:
@@ -132,7 +133,11 @@ def _who(program: Program, link: Lifted) -> str:
 
 
 def _units(event: Event) -> int:
-    trips = (evaluate(loop.hi, {}) - evaluate(loop.lo, {}) for loop in event.loops if loop.kind is LoopKind.THREADS)
+    trips = (
+        evaluate(loop.hi, {}) - evaluate(loop.lo, {})
+        for loop in event.loops
+        if loop.kind in (LoopKind.THREADS, LoopKind.CTAS)
+    )
     total = 1
     for trip in trips:
         total *= trip

@@ -218,7 +218,8 @@ class Session:
         for tag, instance in self.instances.items():
             for name, value in instance.env.items():
                 if name not in self.model.sizes and value.constant is None:
-                    out.append(f"{name.lstrip('$')} of {tag}")
+                    known = "CTA" if name.startswith("cta.") else name.lstrip("$")
+                    out.append(f"{known} of {tag}")
         return tuple(out)
 
 

@@ -1,5 +1,6 @@
 """The verifier. `prove` is the way in; the rest, from the bottom up:
 
+axioms                      readings of the PTX ISA that proofs may use
 program, lower, owners      the parallel program, and how a kernel becomes one
 memo, pieces, workers       what is worked out once about a program; the parts of a proof; processes that decide them
 instance, index, ordinal,   symbolic instances of its events; how often a statement was executed before one, in closed
@@ -12,7 +13,10 @@ races, barriers, bounds,    what has to be shown, one module per kind of obligat
 data_verdicts,              the verdicts as obligations, with counterexamples in the user's words
   barrier_verdicts, initialised, witness, text
 result, proven              what comes out; the seal that `codegen` asks for
-explicit, mutants           the oracle that keeps the prover honest; systematic edits
+explain                     a chain in the words of a kernel engineer
+explicit                    the oracle that keeps the prover honest
+edits, assess               edits of synchronisation, and what becomes of an edited kernel
+mutants, slim               every systematic edit; what a kernel can do without
 """
 
 if __name__ != "exogpu.verify":

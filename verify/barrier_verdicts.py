@@ -30,6 +30,7 @@ from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.text import HELP
 from exogpu.verify.transactions import byte_obligations
+from exogpu.verify.trial import on_trial
 from exogpu.verify.witness import failure, race, run_to_failure
 
 
@@ -54,14 +55,31 @@ def _barrier(program: Program, barrier: Barrier) -> Iterator[Obligation]:
             if barrier_cta(signal) is not None:
                 yield from _before_exit(program, barrier, signal)
     except NoClosedForm as error:
-        yield Obligation(
-            f"barrier/{barrier.name}",
-            "mbar.count",
-            f"phases of {barrier.name}",
-            Status.UNKNOWN,
-            barrier.span,
-            reason=f"no closed form for its phases: {error}",
-        )
+        yield _no_closed_form(program, barrier, error)
+
+
+def _no_closed_form(program: Program, barrier: Barrier, error: NoClosedForm) -> Obligation:
+    """Refuted if a run at small sizes goes wrong."""
+    title = f"phases of {barrier.name} get their arrivals"
+    base = Obligation(f"barrier/{barrier.name}", "mbar.count", title, Status.UNKNOWN, barrier.span)
+    message = f"the arrivals on `{barrier.name}` do not make up its phases"
+    return on_trial(program, base, message, f"no closed form for its phases: {error}")
+
+
+def quick_barrier_pieces(program: Program) -> Iterator[Piece]:
+    """What needs no search for chains: it tells most faulty barriers from correct ones."""
+    for barrier in program.barriers.values():
+        yield Piece(3, partial(_quick, barrier=barrier))
+
+
+def _quick(program: Program, barrier: Barrier) -> Iterator[Obligation]:
+    try:
+        yield _count(program, barrier)
+        yield from byte_obligations(program, barrier)
+        for wait in awaits(program, barrier.name):
+            yield from _progress(program, barrier, wait)
+    except NoClosedForm as error:
+        yield _no_closed_form(program, barrier, error)
 
 
 # -- counts, bytes, progress: replayed by running the machine at the model's sizes -------------------------------------
@@ -117,6 +135,9 @@ def _parity(program: Program, barrier: Barrier, wait: Event) -> Obligation:
         return replace(base, status=Status.UNKNOWN, reason="a thread awaits this barrier with different lags")
     groups = [p for p in parties(program, arrives(program, barrier.name)) if covers(program, p, wait)]
     alternatives = [[not_lapped(program, barrier, wait, a) for a in p.statements] for p in groups]
+    who = f"x of {wait.label} (line {wait.span.line}) and y of an arrive on {barrier.name}"
+    asked = f"executions {who} {barrier.ring} phases later, where no chain below shows that x comes first in time"
+    base = replace(base, question=asked)
     message = f"`{barrier.name}` can advance by a whole ring before this wait has passed, so its parity aliases"
     return _any_of(program, base, alternatives, [], message)
 
@@ -134,6 +155,9 @@ def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:
         return replace(base, status=Status.UNKNOWN, reason="a thread awaits this barrier with different lags")
     groups = [p for p in parties(program, awaits(program, barrier.name)) if covers(program, p, signal)]
     pairs = [observed_before(program, barrier, p, signal) for p in groups]
+    who = f"y of {signal.label} (line {signal.span.line}) and x of an await on {barrier.name}"
+    asked = f"executions {who} for {barrier.ring} phases earlier, where no chain below shows that x comes first in time"
+    base = replace(base, question=asked)
     message = (
         f"nothing has waited for the phase before on this mbarrier of `{barrier.name}` when {signal.label} signals"
     )

@@ -14,11 +14,11 @@ from itertools import pairwise
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Var
-from exogpu.ir.instr import Group, Mode, Proxy, ProxyFence
 from exogpu.smt.poly import Poly, lift
 from exogpu.smt.pysmt_api import Formula
+from exogpu.verify.axioms import in_order
 from exogpu.verify.concrete import Occurrence, cta_meant
-from exogpu.verify.graph import Edge, Needs, PathNode
+from exogpu.verify.graph import Edge, FenceKind, Needs, PathNode
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
 from exogpu.verify.phases import Phases, barrier_cta
@@ -219,7 +219,7 @@ class ChainFormula:
         self.needs = needs
 
     def formula(self, chain: LiftedChain) -> Formula:
-        """The chain's events exist and all its edges hold."""
+        """The chain's events exist, all its edges hold, and it uses only axioms that are in force."""
         if not self.needs.temporal and any(link.event.exec is Exec.WARPS for link in chain.links):
             # a warp-collective operation joins its lanes in time but publishes nothing between them
             return self.ctx.api.literal(False)
@@ -231,6 +231,7 @@ class ChainFormula:
         parts: list[Formula] = [n.domain for n in nodes]
         if not nodes:
             return self.direct()
+        parts.append(self._admissible(nodes))
         parts.append(self._from_source(nodes[0]))
         for (a, b), edge in zip(pairwise(nodes), chain.edges, strict=True):
             parts.append(self._edge(edge, a, b))
@@ -246,6 +247,20 @@ class ChainFormula:
             return self.ctx.api.literal(False)
         return self.ctx.api.conj((self.model.same_thread(x.threads, y.threads), self.model.before(x, y)))
 
+    def _admissible(self, nodes: list[Instance]) -> Formula:
+        """The axioms that every chain here relies on are in force; without L1, the source's own thread fences."""
+        in_force = self.model.program.axioms
+        if not self.needs.axioms <= in_force:
+            return self.ctx.api.literal(False)
+        parts: list[Formula] = []
+        if not self.needs.abroad <= in_force:
+            parts.append(self.ctx.eq(self.phases.own_cta(self.x), self.phases.own_cta(self.y)))
+        kind = self.needs.fence
+        if kind not in (None, FenceKind.REGISTER) and "L1" not in in_force:
+            fences = [n for n in nodes if kind is not None and kind.made_by(n.event.action)]
+            parts.append(self.ctx.api.disj(self.model.same_thread(self.x.threads, n.threads) for n in fences))
+        return self.ctx.api.conj(parts)
+
     def _from_source(self, node: Instance) -> Formula:
         x = self.x
         match x.event.completion:
@@ -255,7 +270,7 @@ class ChainFormula:
                 action = node.event.action
                 if not isinstance(action, WaitAction):
                     return self.ctx.api.literal(False)
-                done = self.ctx.le(self.phases.group(x) + (1 + action.pending), self.phases.group(node))
+                done = self.ctx.le(self.phases.group(x) + (1 + action.pending), self.phases.group(node, x.event))
                 return self.ctx.api.conj((done, self.model.same_thread(x.threads, node.threads)))
             case TxOn():
                 return self._completion(x, node)
@@ -264,8 +279,10 @@ class ChainFormula:
         match edge:
             case Edge.SIGNAL:
                 return self._signal(a, b)
-            case Edge.COMPLETION:
+            case Edge.COMPLETION if "L11" in self.model.program.axioms:
                 return self._completion(a, b)
+            case Edge.COMPLETION:
+                return self.ctx.api.literal(False)
             case Edge.PROGRAM_ORDER:
                 return self._program_order(a, b)
 
@@ -325,59 +342,26 @@ class ChainFormula:
                 return self.ctx.floordiv(anchors[anchor].threads.first - base, loop.unit)
 
 
-# -- words -------------------------------------------------------------------------------------------------------------
+# -- axioms -----------------------------------------------------------------------------------------------------------
 
 
-def describe(chain: LiftedChain, x: Event, y: Event) -> str:
-    """The chain in words: statements with lines and iterations."""
-    parts = [f"{x.label}@{x.span.line}"]
-    for link in chain.links:
-        parts.append(f"{link.event.label}@{link.event.span.line}{_places(link)}")
-    parts.append(f"{y.label}@{y.span.line}")
-    return " -> ".join(parts)
-
-
-def _places(link: Link) -> str:
-    words: list[str] = []
-    for var, where in link.where:
-        name = "task" if var == TASK else var
-        match where:
-            case Near(anchor, delta) if delta:
-                words.append(f"{name} = {name}({anchor}){delta:+d}")
-            case Near(anchor, _):
-                words.append(f"{name}({anchor})")
-            case First(delta):
-                words.append(f"{name} = first{f'+{delta}' if delta else ''}")
-            case Last(delta):
-                words.append(f"{name} = last{f'-{delta}' if delta else ''}")
-            case CtaOf(anchor) | Meant(anchor):
-                words.append(f"CTA {'of' if isinstance(where, CtaOf) else 'meant by'} {anchor}")
-            case Fixed() | ThreadOf():
-                pass
-    return f" [{', '.join(words)}]" if words else ""
-
-
-def axioms(chain: LiftedChain, x: Event, y: Event) -> tuple[str, ...]:
-    """Memory-model axioms (ptx rules, section L) that the chain's edges rely on."""
-    used: set[str] = set()
-    events = [link.event for link in chain.links]
-    match x.completion:
-        case InGroup(Group.WGMMA) if any(a.mode is Mode.READ and a.proxy is Proxy.ASYNC for a in x.accesses):
-            used.add("L5")
-        case TxOn():
-            used.add("L7")
-        case _:
-            pass
-    if y.pipeline is not None and any(isinstance(link.event.action, AwaitAction) for link in chain.links):
-        used.add("F6")
-    if any(isinstance(link.event.action, ProxyFence) for link in chain.links[1:]):
+def axioms(chain: LiftedChain, x: Event, y: Event, needs: Needs) -> tuple[str, ...]:
+    """Memory-model axioms that the chain's edges rely on."""
+    used = set(needs.axioms)
+    if needs.fence in (FenceKind.SHARED, FenceKind.GLOBAL) and not _fenced_by_source(chain, needs.fence):
         used.add("L1")
     if Edge.COMPLETION in chain.edges:
         used.add("L11")
-    if _asynchronous(x) and _asynchronous(y) and any(barrier_cta(e) is not None for e in (x, y, *events)):
-        used.add("L4")
-    return tuple(sorted(used))
+    if any(barrier_cta(e) is not None for e in (x, y, *(link.event for link in chain.links))):
+        used |= needs.abroad
+    return in_order(used)
 
 
-def _asynchronous(event: Event) -> bool:
-    return any(a.proxy is Proxy.ASYNC for a in event.accesses)
+def _fenced_by_source(chain: LiftedChain, kind: FenceKind) -> bool:
+    """The fence is executed by the thread of x, before the chain changes over to another thread."""
+    for link, edge in zip(chain.links, (*chain.edges, Edge.SIGNAL), strict=True):
+        if kind.made_by(link.event.action):
+            return True
+        if edge is Edge.SIGNAL or link.event.exec is Exec.TOGETHER:
+            return False
+    return False

@@ -10,6 +10,9 @@ from exogpu.diagnostics import Label
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.instr import Mode
+from exogpu.ir.types import Smem
+from exogpu.source import Span
+from exogpu.verify.axioms import ASSUMED
 from exogpu.verify.bounds import claims
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Occurrence, Unrolling, occurrences
@@ -21,13 +24,15 @@ from exogpu.verify.program import ArriveAction, Buffer, ExitAction, Program
 from exogpu.verify.races import Conflict, Use, common_range, concrete_box, conflicts, cross_task, hazard
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Found, Property, hold
-from exogpu.verify.text import HELP, race_message
+from exogpu.verify.text import HELP, pair_question, race_message, single_question
+from exogpu.verify.withdrawn import without_axioms, would_accept
 from exogpu.verify.witness import race, single
 
 
-def race_pieces(program: Program) -> Iterator[Piece]:
-    """Ordering obligations of every pair of conflicting statements."""
-    for conflict in conflicts(program):
+def race_pieces(program: Program, near: Span | None = None) -> Iterator[Piece]:
+    """Ordering obligations of every pair of conflicting statements; those `near` a place of the text come first."""
+    found = conflicts(program)
+    for conflict in found if near is None else sorted(found, key=lambda c: _distance(c, near)):
         yield Piece(3, partial(_races, conflict=conflict))
 
 
@@ -37,10 +42,17 @@ def _races(program: Program, conflict: Conflict) -> Iterator[Obligation]:
         yield _race(outcome, conflict)
 
 
+def _distance(conflict: Conflict, near: Span) -> int:
+    """Lines between a place and the nearer of the two statements."""
+    return min(abs(use.event.span.line - near.line) for use in (conflict.first, conflict.second))
+
+
 def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligation:
     first, second = conflict.first, conflict.second
     rule = conflict.rule
+    missing: tuple[str, ...] = ()
     if isinstance(outcome, Violated):
+        missing = would_accept(outcome, conflict.goal.needs)
         rule = _broken_rule(outcome, conflict)
     base = Obligation(
         name=conflict.goal.name,
@@ -49,12 +61,29 @@ def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligat
         f"(line {second.event.span.line}) on {conflict.buffer.name}",
         status=Status.PROVED,
         span=second.event.span if isinstance(second.event.action, ExitAction) else second.access.span,
+        question=pair_question(first.event, second.event, _asked(conflict)),
     )
-    return _with(base, outcome, conflict)
+    return _with(base, outcome, conflict, missing)
 
 
-def _with(base: Obligation, outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligation:
+def _asked(conflict: Conflict) -> str:
+    """The condition on the pair, in words."""
+    if isinstance(conflict.second.event.action, ExitAction):
+        return "where no chain below shows that x is done at y"
+    memory = conflict.buffer.memory
+    ring = f", in the same slot of its ring of {memory.ring}" if isinstance(memory, Smem) and memory.ring > 1 else ""
+    fence = conflict.goal.needs.fence
+    through = f" through a {fence.value}" if fence is not None else ""
+    return (
+        f"that touch an element of {conflict.buffer.name} in common{ring}, where x comes first in the sequential "
+        f"program and neither program order nor a chain below orders them{through}"
+    )
 
+
+def _with(
+    base: Obligation, outcome: Proved | Violated | Undecided, conflict: Conflict, missing: tuple[str, ...]
+) -> Obligation:
+    """The obligation with its verdict; `missing` axioms would order a violated pair."""
     first, second = conflict.first, conflict.second
     match outcome:
         case Proved(chains, query):
@@ -62,19 +91,32 @@ def _with(base: Obligation, outcome: Proved | Violated | Undecided, conflict: Co
         case Undecided(reason):
             return replace(base, status=Status.UNKNOWN, reason=reason)
         case Violated(unrolling, x, y):
-            fence = conflict.goal.needs.fence
-            passed_by = (
-                fence.value if fence is not None and base.rule.startswith(("proxy.", "fence.", "wgmma.")) else None
-            )
+            message = race_message(base.rule, conflict.buffer.name, first.event.label, second.event.label)
             return replace(
                 base,
                 status=Status.REFUTED,
-                message=race_message(base.rule, conflict.buffer.name, first.event.label, second.event.label),
+                message=f"{message}, unless axiom {' and '.join(missing)} is accepted" if missing else message,
                 label="the CTA ends" if isinstance(second.event.action, ExitAction) else "second access",
                 labels=(Label(first.access.span, "first access"),),
-                help=HELP.get(base.rule),
-                counterexample=race(unrolling, x, y, common=_common(unrolling, x, y, conflict), fence=passed_by),
+                help=without_axioms(missing) or HELP.get(base.rule),
+                counterexample=race(
+                    unrolling,
+                    x,
+                    y,
+                    common=_common(unrolling, x, y, conflict),
+                    lacking=_lacking(base.rule, conflict, missing),
+                ),
             )
+
+
+def _lacking(rule: str, conflict: Conflict, missing: tuple[str, ...]) -> str | None:
+    """What the ordered pair's paths lack, where no interleaving shows the fault."""
+    if missing and ASSUMED.issuperset(missing):
+        return f"without axiom {', '.join(missing)}"
+    fence = conflict.goal.needs.fence
+    if fence is not None and rule.startswith(("proxy.", "fence.", "wgmma.")):
+        return f"through a {fence.value}"
+    return None
 
 
 def _common(u: Unrolling, x: Occurrence, y: Occurrence, conflict: Conflict) -> tuple[str, str] | None:
@@ -130,7 +172,8 @@ def _apart(program: Program, buffer: Buffer, first: Use, second: Use, prop: Prop
     verdict = hold(program, prop)
     rule = hazard(first.access, second.access)
     title = f"tasks do not share elements of {buffer.name} (lines {first.event.span.line}, {second.event.span.line})"
-    base = Obligation(prop.name, rule, title, Status.PROVED, second.access.span)
+    asked = single_question(prop.events, title)
+    base = Obligation(prop.name, rule, title, Status.PROVED, second.access.span, question=asked)
     message = f"two tasks touch one element of `{buffer.name}`, and nothing orders different CTAs"
     labels = (Label(first.access.span, "other task"),)
     advice = "give every task its own elements"
@@ -146,7 +189,8 @@ def claim_pieces(program: Program) -> Iterator[Piece]:
 
 
 def _claim(program: Program, claim: Claim) -> Iterator[Obligation]:
-    base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span)
+    asked = single_question(claim.prop.events, claim.title)
+    base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span, question=asked)
     yield judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
 
 

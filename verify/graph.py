@@ -45,12 +45,15 @@ class FenceKind(enum.Enum):
 class Needs:
     """What a path must do: order visibly or only in time, and pass through a fence of the given kind.
 
-    `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it.
+    `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it. `axioms`: what every path
+    with an intermediate event relies on, `abroad` what it relies on in addition if the two run in different CTAs.
     """
 
     temporal: bool = False
     fence: FenceKind | None = None
     reads_only: bool = False
+    axioms: frozenset[str] = frozenset()
+    abroad: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +78,21 @@ _State = tuple[int, int, bool]
 
 
 class Search:
-    """Paths out of one occurrence."""
+    """Paths out of one occurrence, using the program's axioms or those given."""
 
-    def __init__(self, unrolling: Unrolling, source: Occurrence, needs: Needs, *, everybody: bool) -> None:
+    def __init__(
+        self,
+        unrolling: Unrolling,
+        source: Occurrence,
+        needs: Needs,
+        *,
+        everybody: bool,
+        axioms: frozenset[str] | None = None,
+    ) -> None:
         self.u = unrolling
         self.source = source
         self.needs = needs
+        self.axioms = unrolling.program.axioms if axioms is None else axioms
         threads = unrolling.program.everybody if everybody else unrolling.representatives()
         self.threads = frozenset(threads) | frozenset(source.threads)
         self.keys: dict[int, list[Key]] = {}
@@ -92,23 +104,25 @@ class Search:
         self.threads |= frozenset(target.threads)
         if fenced and self._direct(target):
             return []
+        if not self._required(target) <= self.axioms:
+            return None
         parents: dict[_State, _State | None] = {}
         queue: deque[_State] = deque()
         for n, t in self._start():
-            self._push(queue, parents, (n, t, fenced or self._is_fence(n)), None)
+            self._push(queue, parents, (n, t, fenced or self._is_fence(n, t)), None)
         while queue:
             state = queue.popleft()
             n, t, ready = state
             if ready and self._reaches(n, t, target):
                 return self._unwind(state, parents)
             for m, s in self._successors(n, t):
-                self._push(queue, parents, (m, s, ready or self._is_fence(m)), state)
+                self._push(queue, parents, (m, s, ready or self._is_fence(m, s)), state)
         return None
 
     def is_path(self, nodes: list[PathNode], target: Occurrence) -> bool:
         """The nodes, in this order, make a path from the source to `target`."""
         fenced = self.needs.fence is None
-        if not fenced and not any(self._is_fence(n.index) for n in nodes):
+        if not fenced and not any(self._is_fence(n.index, n.thread) for n in nodes):
             return False
         if not self._starts(nodes[0]) or not self._reaches(nodes[-1].index, nodes[-1].thread, target):
             return False
@@ -126,7 +140,7 @@ class Search:
             if same and 0 <= phase <= self.u.number(b.index, b.thread):
                 return Edge.SIGNAL
         copy = a.item.event.completion
-        if self.needs.temporal and isinstance(copy, TxOn) and self._leaves_cta(a.item):
+        if isinstance(copy, TxOn) and self._leaves_cta(a.item):
             completes = self._completes(copy, a.item, self.u.number(a.index, a.item.first))
             if any(n == b.index and t == b.thread for n, t in completes):
                 return Edge.COMPLETION
@@ -147,8 +161,16 @@ class Search:
             parents[state] = parent
             queue.append(state)
 
-    def _is_fence(self, n: int) -> bool:
-        return self.needs.fence is not None and self.needs.fence.made_by(self.u.items[n].event.action)
+    def _is_fence(self, n: int, thread: int) -> bool:
+        kind = self.needs.fence
+        if kind is None or not kind.made_by(self.u.items[n].event.action):
+            return False
+        return kind is FenceKind.REGISTER or "L1" in self.axioms or thread in self.source.threads
+
+    def _required(self, target: Occurrence) -> frozenset[str]:
+        """Axioms that every path to `target` relies on."""
+        ctas = {o.first // self.u.program.threads for o in (self.source, target)}
+        return self.needs.axioms | self.needs.abroad if len(ctas) > 1 else self.needs.axioms
 
     def _direct(self, target: Occurrence) -> bool:
         """Ordered without an intermediate event: program order of one thread, or the wgmma pipeline."""
@@ -186,7 +208,10 @@ class Search:
                 yield n, t
 
     def _leaves_cta(self, copy: Occurrence) -> bool:
-        """The copy completes in another CTA. At home the arrive that announces it orders as much, without an axiom."""
+        """In time, the copy's issue precedes its completion in another CTA (L11). At home the arrive that announces it
+        orders as much, without an axiom."""
+        if not self.needs.temporal or "L11" not in self.axioms:
+            return False
         return cta_meant(self.u.program, copy) != copy.first // self.u.program.threads
 
     def _waits(self, barrier: str, cta: int) -> Iterator[tuple[int, int, int]]:
@@ -220,7 +245,7 @@ class Search:
             for m, t, waited in self._waits(item.event.action.barrier, self.u.barrier_cta(n)):
                 if waited >= phase:
                     yield m, t
-        if self.needs.temporal and isinstance(item.event.completion, TxOn) and self._leaves_cta(item):
+        if isinstance(item.event.completion, TxOn) and self._leaves_cta(item):
             yield from self._completes(item.event.completion, item, self.u.number(n, item.first))
 
     def _leaving(self, item: Occurrence, thread: int) -> Iterator[int]:

@@ -178,8 +178,9 @@ class Phases:
         """Both mean the barrier of one CTA."""
         return self.model.ctx.eq(self.cta(x), self.cta(y))
 
-    def group(self, x: Instance) -> Poly:
-        """Commits that the instance's thread has done before it: the group of an operation."""
+    def group(self, x: Instance, by: Event | None = None) -> Poly:
+        """Commits that the instance's thread has done before it: the group of an operation. With `by`, that thread is
+        known to be one of those that execute `by`."""
         match x.event.action, x.event.completion:
             case WaitAction(group), _:
                 pass
@@ -188,7 +189,8 @@ class Phases:
             case _:
                 raise TypeError(f"{x.event.label} has no group")
         commits = [e for e in self.program.events if isinstance(e.action, Commit) and e.action.group is group]
-        return self._count(x, f"commit {group}", lambda: executed_by(executors(x.event), commits))
+        who = x.event if by is None else by
+        return self._count(x, f"commit {group} of {who.id}", lambda: executed_by(executors(who), commits))
 
     def slot(self, x: Instance, buffer: str) -> Poly:
         """Which execution of the buffer's allocation the instance works in."""

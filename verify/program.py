@@ -17,6 +17,7 @@ from exogpu.ir.index import Cond, Index
 from exogpu.ir.instr import Effect, Group, Mode, Proxy
 from exogpu.ir.types import Memory
 from exogpu.source import Span
+from exogpu.verify.axioms import ASSUMED
 from exogpu.verify.memo import Memo
 
 
@@ -217,7 +218,8 @@ class TaskVar:
 @dataclass(frozen=True, slots=True)
 class Program:
     """The parallel program of one cluster of `cluster` CTAs with `threads` threads each; `tasks` are the coordinates of
-    its current task. Thread t of CTA c has the number c * threads + t."""
+    its current task, `axioms` those of the memory model that orderings may use. Thread t of CTA c has the number
+    c * threads + t."""
 
     name: str
     span: Span
@@ -230,6 +232,7 @@ class Program:
     buffers: dict[str, Buffer]
     barriers: dict[str, Barrier]
     events: tuple[Event, ...]
+    axioms: frozenset[str] = ASSUMED
     memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
 
     @property

@@ -15,7 +15,7 @@ from exogpu.verify.graph import FenceKind, Needs
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
 from exogpu.verify.ordering import Goal
 from exogpu.verify.phases import Phases, barrier_cta
-from exogpu.verify.program import Access, Buffer, Event, ExitAction, InGroup, Program
+from exogpu.verify.program import Access, Buffer, Event, ExitAction, InGroup, Program, TxOn
 from exogpu.verify.single import Property
 
 
@@ -109,7 +109,26 @@ def _needs(buffer: Buffer, first: Use, second: Use) -> Needs:
     return Needs(
         fence=fence,
         reads_only=bulk_read and a.mode is Mode.READ,
+        axioms=_completion_axioms(first) | _issue_axioms(second),
+        abroad=frozenset(("L4",)) if a.proxy is b.proxy is Proxy.ASYNC else frozenset(),
     )
+
+
+def _completion_axioms(use: Use) -> frozenset[str]:
+    """What it takes to see an asynchronous access as done."""
+    match use.event.completion:
+        case InGroup(Group.WGMMA) if use.access.proxy is Proxy.ASYNC:
+            return frozenset(("L5",))
+        case TxOn():
+            return frozenset(("L7",))
+        case _:
+            return frozenset()
+
+
+def _issue_axioms(use: Use) -> frozenset[str]:
+    """What it takes for an asynchronous access to start after what its thread did before."""
+    wgmma = isinstance(use.event.completion, InGroup) and use.event.completion.group is Group.WGMMA
+    return frozenset(("F6",)) if wgmma and use.access.proxy is Proxy.ASYNC else frozenset()
 
 
 def _rule(buffer: Buffer, first: Use, second: Use, needs: Needs) -> str:
@@ -147,7 +166,7 @@ def _at_exit(program: Program, buffer: Buffer, use: Use, exit_event: Event) -> C
         remote = use.event.completion is not None or x.first // program.threads != here
         return x.key < y.key and remote and here in concrete_box(x, use.access)[0]
 
-    needs = Needs(reads_only=use.access.mode is Mode.READ)
+    needs = Needs(reads_only=use.access.mode is Mode.READ, axioms=_completion_axioms(use))
     rule = (
         "cluster.exit" if use.event.completion is None or barrier_cta(use.event) is not None else "race.async_inflight"
     )

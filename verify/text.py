@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from exogpu.verify.program import Event
+
 HELP = {
     "race.raw": "order the write before the read: a Fence that both pass, or Arrive after it and Await before the read",
     "race.war": "order the read before the overwrite: a Fence that both pass, or Arrive after the read is done "
@@ -48,3 +52,15 @@ def race_message(rule: str, buffer: str, first: str, second: str) -> str:
             return f"no wgmma_fence orders the register access of `{buffer}` by {first} before {second}"
         case _:
             return f"`{buffer}` is touched by {second} while {first} is still in flight"
+
+
+def pair_question(first: Event, second: Event, what: str) -> str:
+    """What is asked of the solver for a pair of statements."""
+    x, y = (f"{e.label} (line {e.span.line})" for e in (first, second))
+    return f"executions x of {x} and y of {y} {what}"
+
+
+def single_question(events: Iterable[Event], title: str) -> str:
+    """What is asked of the solver for one statement, or two."""
+    named = " and ".join(f"{e.label} (line {e.span.line})" for e in events)
+    return f"executions of {named} that violate: {title}"

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.errors import UsageError
 from exogpu.cli.output import palette, render
 from exogpu.cli.targets import load_target, resolve
@@ -22,7 +23,7 @@ def execute(arguments: argparse.Namespace) -> Exit:
 
     try:
         proc = _one_proc(arguments.target)
-        proven, report = prove(proc)
+        proven, report = prove(proc, axiom_policy(arguments))
         run = Run((report,))
         if proven is not None:
             print(headline(run, report, palette(arguments.color)))

@@ -7,12 +7,14 @@ import re
 import sys
 from pathlib import Path
 
+from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.errors import UsageError
 from exogpu.cli.output import render
 from exogpu.cli.targets import Target, load_procs, resolve, shipped
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.proc import Proc
 from exogpu.report.model import Exit, Run, exit_status
+from exogpu.verify.axioms import Policy
 from exogpu.verify.result import Report
 
 
@@ -20,16 +22,17 @@ def execute(arguments: argparse.Namespace) -> Exit:
     """Verifies every target and prints one report on all of them."""
     if bool(arguments.targets) == arguments.all:
         raise UsageError("give PATH[:NAME] of what to verify, or --all for the shipped kernels")
+    policy = axiom_policy(arguments)
     targets, unresolved = _targets(arguments)
     procs, unreadable = load_procs(targets)
-    reports = tuple(_verify(proc, arguments.jobs) for proc in procs)
+    reports = tuple(_verify(proc, policy, arguments.jobs) for proc in procs)
     run = Run(
         reports,
         (*unresolved, *unreadable),
         deterministic=arguments.deterministic,
         allow_unknown=arguments.allow_unknown,
     )
-    sys.stdout.write(render(run, arguments.format, arguments.color, arguments.chains))
+    sys.stdout.write(render(run, arguments.format, arguments.color, chains=arguments.chains, explain=arguments.explain))
     if arguments.smt_dir:
         write_queries(run, Path(arguments.smt_dir))
     return exit_status(run)
@@ -46,13 +49,13 @@ def _targets(arguments: argparse.Namespace) -> tuple[list[Target], list[Diagnost
     return targets, problems
 
 
-def _verify(proc: Proc, jobs: int | None) -> Report:
+def _verify(proc: Proc, policy: Policy, jobs: int | None) -> Report:
     from exogpu.verify.prove import verify
     from exogpu.verify.workers import cores
 
     if sys.stderr.isatty():
         print(f"verifying {proc.name} ...", file=sys.stderr)
-    return verify(proc, jobs=jobs or cores())
+    return verify(proc, policy, jobs=jobs or cores())
 
 
 def write_queries(run: Run, folder: Path) -> None:

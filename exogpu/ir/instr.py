@@ -154,6 +154,7 @@ class Instr:
     sentences. `meaning` is the sequential body. `pipelined` names wgmma's accumulator: two wgmma of one shape
     with equal windows of it run in order (PTX wgmma.fence, exemption). `spread` names a window in shared memory whose
     first range is over CTAs: the instruction is one operation for each of them, completing on that CTA's barrier.
+    `weaker` is an instruction of the same parameters that waits for less, or orders less.
     """
 
     name: str
@@ -170,4 +171,5 @@ class Instr:
     emission: Callable[[InstrCall, Buffers], tuple[Emission, ...]] = lambda call, buffers: ()
     pipelined: str | None = None
     spread: str | None = None
+    weaker: Instr | None = None
     source: str = ""

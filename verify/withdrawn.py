@@ -1,0 +1,36 @@
+"""Pairs that only a withdrawn axiom orders: which axioms would accept them, and what to write instead."""
+
+from __future__ import annotations
+
+from exogpu.verify.axioms import AXIOMS, find_axiom, in_order
+from exogpu.verify.graph import Needs, Search
+from exogpu.verify.ordering import Violated
+
+
+def would_accept(outcome: Violated, needs: Needs) -> tuple[str, ...]:
+    """The axioms out of force that would order a violated pair: one if one is enough, else all that it takes; empty if
+    no axioms order it."""
+    in_force = outcome.unrolling.program.axioms
+    out = in_order({a.name for a in AXIOMS} - in_force)
+    if not _ordered(outcome, needs, in_force | set(out)):
+        return ()
+    kept = list(out)
+    for name in out:
+        fewer = [n for n in kept if n != name]
+        if _ordered(outcome, needs, in_force | set(fewer)):
+            kept = fewer
+    return tuple(kept)
+
+
+def _ordered(outcome: Violated, needs: Needs, axioms: frozenset[str]) -> bool:
+    search = Search(outcome.unrolling, outcome.x, needs, everybody=True, axioms=axioms)
+    return search.path_to(outcome.y) is not None
+
+
+def without_axioms(names: tuple[str, ...]) -> str | None:
+    """What to write instead, or that there is nothing; None for no axioms."""
+    found = [axiom for name in names if (axiom := find_axiom(name)) is not None]
+    hopeless = [a.name for a in found if not a.alternative]
+    if hopeless:
+        return f"the hardware offers no form that does without {' and '.join(hopeless)}"
+    return " ".join(a.alternative for a in found) or None

@@ -18,7 +18,7 @@ from exogpu.smt.poly import Poly, lift
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.axioms import in_order
 from exogpu.verify.concrete import Occurrence, cta_meant
-from exogpu.verify.graph import Edge, FenceKind, Needs, PathNode
+from exogpu.verify.graph import Edge, FenceKind, Needs, PathNode, signals
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
 from exogpu.verify.phases import Phases, barrier_cta
@@ -267,11 +267,7 @@ class ChainFormula:
             case None:
                 return self._program_order(x, node)
             case InGroup():
-                action = node.event.action
-                if not isinstance(action, WaitAction):
-                    return self.ctx.api.literal(False)
-                done = self.ctx.le(self.phases.group(x) + (1 + action.pending), self.phases.group(node, x.event))
-                return self.ctx.api.conj((done, self.model.same_thread(x.threads, node.threads)))
+                return self._from_group(node)
             case TxOn():
                 return self._completion(x, node)
 
@@ -295,8 +291,25 @@ class ChainFormula:
         later = (self.ctx.ge(distance, 0), self.ctx.eq(self.ctx.mod(distance, ring), 0))
         return self.ctx.api.conj((self.phases.same_cta(a, b), *later))
 
+    def _from_group(self, node: Instance) -> Formula:
+        """A wait of x's thread covers its group; or another thread awaits a phase whose arrive follows x's landing."""
+        x, ctx = self.x, self.ctx
+        match node.event.action:
+            case WaitAction(_, pending):
+                done = ctx.le(self.phases.group(x) + (1 + pending), self.phases.group(node, x.event))
+                mine = self.model.same_thread(x.threads, node.threads)
+                return ctx.api.conj((done, mine, self.model.before(x, node)))
+            case AwaitAction(barrier):
+                landing = self.phases.landing(x, barrier)
+                if landing is None:
+                    return ctx.api.literal(False)
+                here = ctx.eq(self.phases.own_cta(x), self.phases.own_cta(node))
+                return ctx.api.conj((here, ctx.le(landing, self.phases.phase(node))))
+            case _:
+                return ctx.api.literal(False)
+
     def _signal(self, a: Instance, b: Instance) -> Formula:
-        if not isinstance(a.event.action, ArriveAction):
+        if not isinstance(a.event.action, ArriveAction) or not signals(a.event.action, self.needs):
             return self.ctx.api.literal(False)
         return self.ctx.api.conj((self.phases.same_cta(a, b), self.ctx.le(self.phases.phase(a), self.phases.phase(b))))
 
@@ -348,7 +361,7 @@ class ChainFormula:
 def axioms(chain: LiftedChain, x: Event, y: Event, needs: Needs) -> tuple[str, ...]:
     """Memory-model axioms that the chain's edges rely on."""
     used = set(needs.axioms)
-    if needs.fence in (FenceKind.SHARED, FenceKind.GLOBAL) and not _fenced_by_source(chain, needs.fence):
+    if needs.fence in (FenceKind.SHARED, FenceKind.GLOBAL) and not _fenced_by_source(chain, x, needs.fence):
         used.add("L1")
     if Edge.COMPLETION in chain.edges:
         used.add("L11")
@@ -357,8 +370,10 @@ def axioms(chain: LiftedChain, x: Event, y: Event, needs: Needs) -> tuple[str, .
     return in_order(used)
 
 
-def _fenced_by_source(chain: LiftedChain, kind: FenceKind) -> bool:
+def _fenced_by_source(chain: LiftedChain, x: Event, kind: FenceKind) -> bool:
     """The fence is executed by the thread of x, before the chain changes over to another thread."""
+    if x.completion is not None and isinstance(chain.links[0].event.action, AwaitAction):
+        return False  # others await that x has landed
     for link, edge in zip(chain.links, (*chain.edges, Edge.SIGNAL), strict=True):
         if kind.made_by(link.event.action):
             return True

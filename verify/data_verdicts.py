@@ -9,7 +9,7 @@ from functools import partial
 from exogpu.diagnostics import Label
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
-from exogpu.ir.instr import Mode
+from exogpu.ir.instr import Group, Mode
 from exogpu.ir.types import Smem
 from exogpu.source import Span
 from exogpu.verify.axioms import ASSUMED
@@ -20,18 +20,19 @@ from exogpu.verify.graph import FenceKind, Needs, Search
 from exogpu.verify.ordering import Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.overflow import overflow_claims
 from exogpu.verify.pieces import Piece
-from exogpu.verify.program import ArriveAction, Buffer, ExitAction, Program
+from exogpu.verify.program import ArriveAction, Buffer, ExitAction, InGroup, Program
 from exogpu.verify.races import Conflict, Use, common_range, concrete_box, conflicts, cross_task, hazard
-from exogpu.verify.result import Obligation, Status
+from exogpu.verify.result import Counterexample, Obligation, Status
+from exogpu.verify.reuse import reuse_conflicts, storage_facts
 from exogpu.verify.single import Found, Property, hold
-from exogpu.verify.text import HELP, pair_question, race_message, single_question
+from exogpu.verify.text import HELP, LANDING, pair_question, race_message, single_question
 from exogpu.verify.withdrawn import without_axioms, would_accept
 from exogpu.verify.witness import race, single
 
 
 def race_pieces(program: Program, near: Span | None = None) -> Iterator[Piece]:
     """Ordering obligations of every pair of conflicting statements; those `near` a place of the text come first."""
-    found = conflicts(program)
+    found = (*conflicts(program), *reuse_conflicts(program))
     for conflict in found if near is None else sorted(found, key=lambda c: _distance(c, near)):
         yield Piece(3, partial(_races, conflict=conflict))
 
@@ -58,7 +59,7 @@ def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligat
         name=conflict.goal.name,
         rule=rule,
         title=f"{first.event.label} (line {first.event.span.line}) before {second.event.label} "
-        f"(line {second.event.span.line}) on {conflict.buffer.name}",
+        f"(line {second.event.span.line}) on {_where(conflict)}",
         status=Status.PROVED,
         span=second.event.span if isinstance(second.event.action, ExitAction) else second.access.span,
         question=pair_question(first.event, second.event, _asked(conflict)),
@@ -71,11 +72,13 @@ def _asked(conflict: Conflict) -> str:
     if isinstance(conflict.second.event.action, ExitAction):
         return "where no chain below shows that x is done at y"
     memory = conflict.buffer.memory
+    touched = f"a byte of {_where(conflict)}" if conflict.reuses else f"an element of {conflict.buffer.name}"
     ring = f", in the same slot of its ring of {memory.ring}" if isinstance(memory, Smem) and memory.ring > 1 else ""
+    ring = "" if conflict.reuses else ring
     fence = conflict.goal.needs.fence
     through = f" through a {fence.value}" if fence is not None else ""
     return (
-        f"that touch an element of {conflict.buffer.name} in common{ring}, where x comes first in the sequential "
+        f"that touch {touched} in common{ring}, where x comes first in the sequential "
         f"program and neither program order nor a chain below orders them{through}"
     )
 
@@ -90,22 +93,16 @@ def _with(
             return replace(base, chains=chains, queries=(query,))
         case Undecided(reason):
             return replace(base, status=Status.UNKNOWN, reason=reason)
-        case Violated(unrolling, x, y):
-            message = race_message(base.rule, conflict.buffer.name, first.event.label, second.event.label)
+        case Violated():
+            message = race_message(base.rule, _where(conflict), first.event.label, second.event.label)
             return replace(
                 base,
                 status=Status.REFUTED,
                 message=f"{message}, unless axiom {' and '.join(missing)} is accepted" if missing else message,
                 label="the CTA ends" if isinstance(second.event.action, ExitAction) else "second access",
                 labels=(Label(first.access.span, "first access"),),
-                help=without_axioms(missing) or HELP.get(base.rule),
-                counterexample=race(
-                    unrolling,
-                    x,
-                    y,
-                    common=_common(unrolling, x, y, conflict),
-                    lacking=_lacking(base.rule, conflict, missing),
-                ),
+                help=without_axioms(missing) or _advice(base.rule, conflict),
+                counterexample=_counterexample(outcome, conflict, _lacking(base.rule, conflict, missing)),
             )
 
 
@@ -117,6 +114,24 @@ def _lacking(rule: str, conflict: Conflict, missing: tuple[str, ...]) -> str | N
     if fence is not None and rule.startswith(("proxy.", "fence.", "wgmma.")):
         return f"through a {fence.value}"
     return None
+
+
+def _advice(rule: str, conflict: Conflict) -> str | None:
+    copies = conflict.first.event.completion == InGroup(Group.COPY)
+    return LANDING if copies and rule in ("race.raw", "race.war", "race.waw", "smem.reuse") else HELP.get(rule)
+
+
+def _where(conflict: Conflict) -> str:
+    one, other = conflict.buffer.name, conflict.second.access.buffer
+    return f"the storage of {one} and {other}" if conflict.reuses else one
+
+
+def _counterexample(outcome: Violated, conflict: Conflict, lacking: str | None) -> Counterexample:
+    u, x, y = outcome.unrolling, outcome.x, outcome.y
+    if not conflict.reuses:
+        return race(u, x, y, common=_common(u, x, y, conflict), lacking=lacking)
+    found = race(u, x, y, lacking=lacking)
+    return replace(found, facts=(*found.facts, *storage_facts(u, conflict, x, y)))
 
 
 def _common(u: Unrolling, x: Occurrence, y: Occurrence, conflict: Conflict) -> tuple[str, str] | None:
@@ -143,6 +158,8 @@ def _broken_rule(outcome: Violated, conflict: Conflict) -> str:
         return "fence.state_space" if shared else conflict.rule
     if isinstance(conflict.second.event.action, ExitAction) or conflict.rule.startswith("wgmma."):
         return conflict.rule
+    if conflict.reuses:
+        return "smem.reuse"
     u, x = outcome.unrolling, outcome.x
     leaders = {x.first // size * size for size in (WARP, WARPGROUP)}
     leaders &= {t for o in occurrences(u.program, x.event, u.sizes, u.tasks) for t in o.threads}

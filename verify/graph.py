@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from exogpu.ir.collective import WARP
-from exogpu.ir.instr import ProxyFence, WgmmaFence
+from exogpu.ir.instr import Group, ProxyFence, WgmmaFence
 from exogpu.verify.concrete import Key, Occurrence, Unrolling, cta_meant
 from exogpu.verify.program import (
     Action,
@@ -71,6 +71,12 @@ class Edge(enum.Enum):
     PROGRAM_ORDER = "program order"
     SIGNAL = "arrive to await"
     COMPLETION = "issue of a copy to await"
+
+
+def signals(arrive: ArriveAction, needs: Needs) -> bool:
+    """The arrive publishes what its thread did before: one that waits for copies publishes nothing else (PTX ISA,
+    asynchronous operations), though it comes later."""
+    return needs.temporal or not arrive.after_copies
 
 
 _State = tuple[int, int, bool]
@@ -134,8 +140,9 @@ class Search:
         if a.item.key < b.item.key and into.intersection(self._leaving(a.item, a.thread)):
             return Edge.PROGRAM_ORDER
         sends, waits = a.item.event.action, b.item.event.action
-        if isinstance(sends, ArriveAction) and isinstance(waits, AwaitAction) and sends.barrier == waits.barrier:
-            phase = self.u.number(a.index, a.item.first)
+        together = isinstance(sends, ArriveAction) and isinstance(waits, AwaitAction) and sends.barrier == waits.barrier
+        if together and isinstance(sends, ArriveAction) and signals(sends, self.needs):
+            phase = self.u.number(a.index, a.thread)
             same = self.u.barrier_cta(a.index) == b.thread // self.u.program.threads
             if same and 0 <= phase <= self.u.number(b.index, b.thread):
                 return Edge.SIGNAL
@@ -195,10 +202,29 @@ class Search:
                         if not isinstance(action, WaitAction) or action.group is not group:
                             continue
                         enough = self.needs.reads_only or not action.reads_only
-                        if enough and mine + 1 + action.pending <= self.u.number(n, t):
+                        later = self.u.items[n].key > self.source.key
+                        if later and enough and mine + 1 + action.pending <= self.u.number(n, t):
                             yield n, t
+                    if group is Group.COPY:
+                        yield from self._landed(t)
             case TxOn() as completion:
                 yield from self._completes(completion, self.source, self.u.number_at(self.source))
+
+    def _landed(self, thread: int) -> Iterator[tuple[int, int]]:
+        """Awaits of a phase whose arrive by `thread` waits for the source, one of its copies."""
+        cta = thread // self.u.program.threads
+        arrives: dict[str, list[int]] = {}
+        plain: set[str] = set()
+        for n in self.u.trace(thread):
+            action = self.u.items[n].event.action
+            if isinstance(action, ArriveAction) and self.u.barrier_cta(n) == cta:
+                arrives.setdefault(action.barrier, []).append(n)
+                plain |= set() if action.after_copies else {action.barrier}
+        for barrier in arrives.keys() - plain:
+            later = [n for n in arrives[barrier] if self.u.items[n].key > self.source.key]
+            for m, t, waited in self._waits(barrier, cta) if later else ():
+                if waited >= self.u.number(later[0], thread):
+                    yield m, t
 
     def _completes(self, completion: TxOn, copy: Occurrence, phase: int) -> Iterator[tuple[int, int]]:
         """Awaits that return only when the copy is done: of its phase, or a later one of the same mbarrier."""
@@ -240,9 +266,10 @@ class Search:
         item = self.u.items[n]
         for t in self._leaving(item, thread):
             yield from self._next(t, item.key)
-        if isinstance(item.event.action, ArriveAction) and thread == item.first:
-            phase = self.u.number(n, item.first)
-            for m, t, waited in self._waits(item.event.action.barrier, self.u.barrier_cta(n)):
+        action = item.event.action
+        if isinstance(action, ArriveAction) and signals(action, self.needs):
+            phase = self.u.number(n, thread)
+            for m, t, waited in self._waits(action.barrier, self.u.barrier_cta(n)):
                 if waited >= phase:
                     yield m, t
         if isinstance(item.event.completion, TxOn) and self._leaves_cta(item):

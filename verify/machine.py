@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
+from exogpu.ir.instr import Group
 from exogpu.verify.concrete import Occurrence, Unrolling
 from exogpu.verify.program import (
     ArriveAction,
@@ -133,7 +134,8 @@ class Machine:
         for n, item in enumerate(self.unrolling.items):
             match item.event.action, item.event.completion:
                 case ArriveAction(barrier), _:
-                    arriving.add((barrier, self.unrolling.barrier_cta(n), item.first))
+                    cta = self.unrolling.barrier_cta(n)
+                    arriving.update((barrier, cta, thread) for thread in item.threads)
                 case _, TxOn(barrier, size):
                     number = self.unrolling.number(n, item.first)
                     self.bound[barrier, self.unrolling.barrier_cta(n), number] += size
@@ -265,6 +267,8 @@ class Machine:
     def _perform(self, index: int, thread: int) -> None:
         item = self.unrolling.items[index]
         match item.event.action, item.event.completion:
+            case ArriveAction(after_copies=True), _:
+                self.flights.append(_Flight(index, thread))
             case ArriveAction(barrier, tx), _:
                 self._arrive(index, thread, barrier, tx)
             case AwaitAction(barrier), _:
@@ -281,7 +285,8 @@ class Machine:
         phase = self.unrolling.number(index, thread)
         ring, cta = self._barrier(barrier).ring, self.unrolling.barrier_cta(index)
         object_ = self.barriers[barrier, cta, phase % ring]
-        if object_.pending == 0:
+        together = self.bundles[thread]
+        if object_.pending < together:
             self.broken = Early(index, thread, f"phase {phase} of {barrier} gets more arrivals than its count")
             return
         if object_.completed != phase // ring:
@@ -290,8 +295,8 @@ class Machine:
             )
             return
         object_.tx += tx
-        object_.pending -= 1
-        self.arrived[barrier, cta, phase] += 1
+        object_.pending -= together
+        self.arrived[barrier, cta, phase] += together
         object_.settle()
         self._note(
             index, thread, f"arrives on {self._named(barrier, cta)} for phase {phase}", (barrier, cta, phase % ring)
@@ -317,7 +322,7 @@ class Machine:
 
     def _complete_one(self) -> bool:
         """Completes the oldest operation that is not delayed; the delayed one only if it is the last hope."""
-        open_ = [f for f in self.flights if not f.done]
+        open_ = [f for f in self.flights if not f.done and self._may_complete(f)]
         free = [f for f in open_ if not self._is_x(f.index)]
         keeps = self.delay is not None and self.delay.y is not None
         chosen = free if keeps else free or open_
@@ -326,11 +331,20 @@ class Machine:
         self._complete(chosen[0])
         return True
 
+    def _may_complete(self, flight: _Flight) -> bool:
+        """An arrive behind copies waits for those that its thread has issued before."""
+        if not isinstance(self.unrolling.items[flight.index].event.action, ArriveAction):
+            return True
+        mine = (f for f in self.flights if f.thread == flight.thread and f.index < flight.index and not f.done)
+        return not any(self.unrolling.items[f.index].event.completion == InGroup(Group.COPY) for f in mine)
+
     def _complete(self, flight: _Flight) -> None:
         flight.done = True
         item = self.unrolling.items[flight.index]
-        match item.event.completion:
-            case TxOn(barrier, size):
+        match item.event.action, item.event.completion:
+            case ArriveAction(barrier, tx), _:
+                self._arrive(flight.index, flight.thread, barrier, tx)
+            case _, TxOn(barrier, size):
                 phase = self.unrolling.number(flight.index, flight.thread)
                 ring, cta = self._barrier(barrier).ring, self.unrolling.barrier_cta(flight.index)
                 object_ = self.barriers[barrier, cta, phase % ring]

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Cond, Index
-from exogpu.ir.instr import Commit
+from exogpu.ir.instr import Commit, Group
 from exogpu.ir.walk import index_names
 from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.pysmt_api import Formula
@@ -153,6 +153,9 @@ class Phases:
             case ArriveAction(barrier), _:
                 through = channels(program, event)
                 return self._count(x, "arrive", lambda: signalled_by(program, through, arrives(program, barrier)))
+            case AwaitAction(barrier, joined=True), _:
+                through = channels(program, event)
+                return self._count(x, "joined", lambda: signalled_by(program, through, arrives(program, barrier))) - 1
             case AwaitAction(barrier, lag), _:
                 through = channels(program, event)
                 waits = self._count(x, "await", lambda: signalled_by(program, through, awaits(program, barrier)))
@@ -191,6 +194,17 @@ class Phases:
         commits = [e for e in self.program.events if isinstance(e.action, Commit) and e.action.group is group]
         who = x.event if by is None else by
         return self._count(x, f"commit {group} of {who.id}", lambda: executed_by(executors(who), commits))
+
+    def landing(self, x: Instance, barrier: str) -> Poly | None:
+        """The first phase of `barrier` that completes only after the cp.async `x` has landed: that of its thread's next
+        arrive, if all its arrives there wait for its copies; None if not."""
+        if x.event.completion != InGroup(Group.COPY):
+            return None
+        through = own_channels(self.program, x.event)
+        mine = signalled_by(self.program, through, arrives(self.program, barrier))
+        if not mine or not all(isinstance(e.action, ArriveAction) and e.action.after_copies for e in mine):
+            return None
+        return count_until(self.model, mine, x)
 
     def slot(self, x: Instance, buffer: str) -> Poly:
         """Which execution of the buffer's allocation the instance works in."""

@@ -11,6 +11,7 @@ from itertools import chain
 
 from exogpu.diagnostics import BadInput
 from exogpu.ir.layout import plan_layout
+from exogpu.ir.named import plan_barriers
 from exogpu.ir.proc import Proc
 from exogpu.ir.wellformed import check
 from exogpu.smt.solver import Unsat, version
@@ -67,6 +68,7 @@ def _lowered(proc: Proc, policy: Policy) -> Program:
     if problems:
         raise BadInput(problems)
     plan_layout(proc)
+    plan_barriers(proc)
     return replace(lower(proc), axioms=policy.in_force)
 
 

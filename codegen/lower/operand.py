@@ -30,6 +30,8 @@ from exogpu.ir.emission import (
     Applied,
     AsmOperand,
     BarrierAddress,
+    BarrierCount,
+    BarrierId,
     Coordinate,
     CtaMask,
     Element,
@@ -115,10 +117,8 @@ def bind(state: State, call: InstrCall, operand: AsmOperand, use: Use | None) ->
             return Bound("unsigned long long", "l", Apply("map_address", (_map(state, call, tensor, tile),)))
         case Coordinate(tensor, dim):
             return Bound("int", "r", state.indices.expr(origin(call.window(tensor))[dim]))
-        case BarrierAddress(name):
-            barrier = call.operand(name)
-            assert isinstance(barrier, BarrierRef) and use is not None
-            return Bound("unsigned", "r", barrier_address(state, barrier.name, use))
+        case BarrierAddress() | BarrierId() | BarrierCount():
+            return _barrier(state, call, operand, use)
         case CtaMask(name):
             return Bound("unsigned short", "h", _mask(call.window(name)))
         case MatrixDescriptor():
@@ -166,6 +166,22 @@ def fragment(state: State, call: InstrCall, at: Fragment) -> Expr:
     elements = 2 if isinstance(state.buffers[window.buffer].memory, WgmmaA) else 1
     position = Bin("+", Int(first_register(window) // elements), at.index)
     return Subscript(Name(window.buffer, user=True), state.indices.expr(position))
+
+
+def _barrier(
+    state: State, call: InstrCall, operand: BarrierAddress | BarrierId | BarrierCount, use: Use | None
+) -> Bound:
+    ref = call.operand(operand.operand)
+    assert isinstance(ref, BarrierRef)
+    match operand:
+        case BarrierAddress():
+            assert use is not None
+            return Bound("unsigned", "r", barrier_address(state, ref.name, use))
+        case BarrierId():
+            number = state.gathered.barriers.declared[ref.name]
+        case BarrierCount():
+            number = next(b.count for b in state.proc.named if b.name == ref.name)
+    return Bound("int", "n", IntLit(number), literal=str(number))
 
 
 def register_value(state: State, call: InstrCall, value: RegisterValue) -> Typed:

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from exogpu.ir.collective import WARP
+from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Var
+from exogpu.ir.instr import Group
 from exogpu.smt.poly import Poly, lift
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.axioms import in_order
@@ -101,10 +102,11 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class LiftedChain:
-    """Links from x to y and the kinds of the edges between consecutive links."""
+    """Links from x to y, the kinds of the edges between consecutive links, and the axioms that those may use."""
 
     links: tuple[Link, ...]
     edges: tuple[Edge, ...]
+    axioms: frozenset[str]
 
 
 class NotLiftable(Exception):
@@ -120,6 +122,7 @@ def lift_path(
     y: Occurrence,
     path: list[PathNode],
     edges: list[Edge],
+    axioms: frozenset[str],
 ) -> list[LiftedChain]:
     """Readings of a concrete path: a prefix named from x, the rest from y, changing over where an arrive wakes an
     await (the iterations of two roles are not a fixed distance apart)."""
@@ -133,7 +136,7 @@ def lift_path(
             )
         except NotLiftable:
             continue
-        chain = LiftedChain(links, tuple(edges))
+        chain = LiftedChain(links, tuple(edges), axioms)
         if chain not in out:
             out.append(chain)
     return out
@@ -219,7 +222,7 @@ class ChainFormula:
         self.needs = needs
 
     def formula(self, chain: LiftedChain) -> Formula:
-        """The chain's events exist, all its edges hold, and it uses only axioms that are in force."""
+        """The chain's events exist and all its edges hold by the axioms that it may use."""
         if not self.needs.temporal and any(link.event.exec is Exec.WARPS for link in chain.links):
             # a warp-collective operation joins its lanes in time but publishes nothing between them
             return self.ctx.api.literal(False)
@@ -231,10 +234,10 @@ class ChainFormula:
         parts: list[Formula] = [n.domain for n in nodes]
         if not nodes:
             return self.direct()
-        parts.append(self._admissible(nodes))
-        parts.append(self._from_source(nodes[0]))
+        parts.append(self._admissible(nodes, chain.axioms))
+        parts.append(self._from_source(nodes[0], chain.axioms))
         for (a, b), edge in zip(pairwise(nodes), chain.edges, strict=True):
-            parts.append(self._edge(edge, a, b))
+            parts.append(self._edge(edge, a, b, chain.axioms))
         parts.append(self._program_order(nodes[-1], self.y))
         return self.ctx.api.conj(parts)
 
@@ -247,40 +250,55 @@ class ChainFormula:
             return self.ctx.api.literal(False)
         return self.ctx.api.conj((self.model.same_thread(x.threads, y.threads), self.model.before(x, y)))
 
-    def _admissible(self, nodes: list[Instance]) -> Formula:
-        """The axioms that every chain here relies on are in force; without L1, the source's own thread fences."""
-        in_force = self.model.program.axioms
-        if not self.needs.axioms <= in_force:
+    def _admissible(self, nodes: list[Instance], allowed: frozenset[str]) -> Formula:
+        """What every chain here relies on is allowed; without L1, the source's own thread fences."""
+        if not self.needs.axioms <= allowed:
             return self.ctx.api.literal(False)
         parts: list[Formula] = []
-        if not self.needs.abroad <= in_force:
+        if not self.needs.abroad <= allowed:
             parts.append(self.ctx.eq(self.phases.own_cta(self.x), self.phases.own_cta(self.y)))
         kind = self.needs.fence
-        if kind not in (None, FenceKind.REGISTER) and "L1" not in in_force:
+        if kind not in (None, FenceKind.REGISTER) and "L1" not in allowed:
             fences = [n for n in nodes if kind is not None and kind.made_by(n.event.action)]
             parts.append(self.ctx.api.disj(self.model.same_thread(self.x.threads, n.threads) for n in fences))
         return self.ctx.api.conj(parts)
 
-    def _from_source(self, node: Instance) -> Formula:
+    def _from_source(self, node: Instance, allowed: frozenset[str]) -> Formula:
         x = self.x
         match x.event.completion:
             case None:
                 return self._program_order(x, node)
             case InGroup():
-                return self._from_group(node)
+                if isinstance(node.event.action, AwaitAction):
+                    return self._landed(x, node, node.event.action.barrier)
+                return self._group_wait(x, node, allowed)
             case TxOn():
                 return self._completion(x, node)
 
-    def _edge(self, edge: Edge, a: Instance, b: Instance) -> Formula:
+    def _edge(self, edge: Edge, a: Instance, b: Instance, allowed: frozenset[str]) -> Formula:
         match edge:
             case Edge.SIGNAL:
                 return self._signal(a, b)
-            case Edge.COMPLETION if "L11" in self.model.program.axioms:
-                return self._completion(a, b)
-            case Edge.COMPLETION:
+            case Edge.COMPLETION if edge_axiom(a.event) not in allowed:
                 return self.ctx.api.literal(False)
+            case Edge.COMPLETION if isinstance(a.event.completion, InGroup):
+                return self._group_wait(a, b, allowed)
+            case Edge.COMPLETION:
+                return self._completion(a, b)
             case Edge.PROGRAM_ORDER:
                 return self._program_order(a, b)
+
+    def _group_wait(self, a: Instance, b: Instance, allowed: frozenset[str]) -> Formula:
+        """The wait returns only when a's group is done: in a's own thread, with L12 anywhere in its warpgroup."""
+        wait = b.event.action
+        if not isinstance(wait, WaitAction):
+            return self.ctx.api.literal(False)
+        done = self.ctx.le(self.phases.group(a) + (1 + wait.pending), self.phases.group(b, a.event))
+        who = a.threads
+        if wait.group is Group.WGMMA and "L12" in allowed:
+            cta = self.phases.own_cta(a) * self.model.program.threads
+            who = Span(cta + self.ctx.floordiv(who.first - cta, WARPGROUP) * WARPGROUP, WARPGROUP)
+        return self.ctx.api.conj((done, self.model.same_thread(who, b.threads), self.model.before(a, b)))
 
     def _completion(self, a: Instance, b: Instance) -> Formula:
         """The await returns only when the copy is done: it waits for its phase, or a later one of the same mbarrier."""
@@ -291,22 +309,13 @@ class ChainFormula:
         later = (self.ctx.ge(distance, 0), self.ctx.eq(self.ctx.mod(distance, ring), 0))
         return self.ctx.api.conj((self.phases.same_cta(a, b), *later))
 
-    def _from_group(self, node: Instance) -> Formula:
-        """A wait of x's thread covers its group; or another thread awaits a phase whose arrive follows x's landing."""
-        x, ctx = self.x, self.ctx
-        match node.event.action:
-            case WaitAction(_, pending):
-                done = ctx.le(self.phases.group(x) + (1 + pending), self.phases.group(node, x.event))
-                mine = self.model.same_thread(x.threads, node.threads)
-                return ctx.api.conj((done, mine, self.model.before(x, node)))
-            case AwaitAction(barrier):
-                landing = self.phases.landing(x, barrier)
-                if landing is None:
-                    return ctx.api.literal(False)
-                here = ctx.eq(self.phases.own_cta(x), self.phases.own_cta(node))
-                return ctx.api.conj((here, ctx.le(landing, self.phases.phase(node))))
-            case _:
-                return ctx.api.literal(False)
+    def _landed(self, a: Instance, b: Instance, barrier: str) -> Formula:
+        """b awaits a phase whose arrive, by a's thread, follows the landing of the copy a."""
+        landing = self.phases.landing(a, barrier)
+        if landing is None:
+            return self.ctx.api.literal(False)
+        here = self.ctx.eq(self.phases.own_cta(a), self.phases.own_cta(b))
+        return self.ctx.api.conj((here, self.ctx.le(landing, self.phases.phase(b))))
 
     def _signal(self, a: Instance, b: Instance) -> Formula:
         if not isinstance(a.event.action, ArriveAction) or not signals(a.event.action, self.needs):
@@ -363,11 +372,17 @@ def axioms(chain: LiftedChain, x: Event, y: Event, needs: Needs) -> tuple[str, .
     used = set(needs.axioms)
     if needs.fence in (FenceKind.SHARED, FenceKind.GLOBAL) and not _fenced_by_source(chain, x, needs.fence):
         used.add("L1")
-    if Edge.COMPLETION in chain.edges:
-        used.add("L11")
+    used |= {edge_axiom(a.event) for a, edge in zip(chain.links, chain.edges, strict=False) if edge is Edge.COMPLETION}
+    if isinstance(x.completion, InGroup) and x.completion.group is Group.WGMMA:
+        used |= chain.axioms & {"L12"}
     if any(barrier_cta(e) is not None for e in (x, y, *(link.event for link in chain.links))):
         used |= needs.abroad
     return in_order(used)
+
+
+def edge_axiom(event: Event) -> str:
+    """What lets the issue of an asynchronous operation precede, in time, its completion seen by another thread."""
+    return "L12" if isinstance(event.completion, InGroup) else "L11"
 
 
 def _fenced_by_source(chain: LiftedChain, x: Event, kind: FenceKind) -> bool:

@@ -22,11 +22,11 @@ from exogpu.verify.overflow import overflow_claims
 from exogpu.verify.pieces import Piece
 from exogpu.verify.program import ArriveAction, Buffer, ExitAction, InGroup, Program
 from exogpu.verify.races import Conflict, Use, common_range, concrete_box, conflicts, cross_task, hazard
-from exogpu.verify.result import Counterexample, Obligation, Status
+from exogpu.verify.result import Chain, Counterexample, Obligation, Status
 from exogpu.verify.reuse import reuse_conflicts, storage_facts
 from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.text import HELP, LANDING, pair_question, race_message, single_question
-from exogpu.verify.withdrawn import without_axioms, would_accept
+from exogpu.verify.withdrawn import DRAIN, without_axioms, would_accept
 from exogpu.verify.witness import race, single
 
 
@@ -53,7 +53,7 @@ def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligat
     rule = conflict.rule
     missing: tuple[str, ...] = ()
     if isinstance(outcome, Violated):
-        missing = would_accept(outcome, conflict.goal.needs)
+        missing = would_accept(outcome, conflict)
         rule = _broken_rule(outcome, conflict)
     base = Obligation(
         name=conflict.goal.name,
@@ -64,6 +64,8 @@ def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligat
         span=second.event.span if isinstance(second.event.action, ExitAction) else second.access.span,
         question=pair_question(first.event, second.event, _asked(conflict)),
     )
+    if missing == (DRAIN,) and isinstance(outcome, Violated) and DRAIN in outcome.unrolling.program.axioms:
+        return replace(base, chains=(Chain("the hardware drains the store when the CTA ends", missing),))
     return _with(base, outcome, conflict, missing)
 
 

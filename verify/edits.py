@@ -27,14 +27,14 @@ UNITS = {1: "thread", WARP: "warp", WARPGROUP: "warpgroup"}
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """An edited kernel, where, and what was done; `kind` groups edits of one sort. `meaning`: it may have changed what
-    the sequential program computes, because data statements are among those edited."""
+    """An edited kernel, where, and what was done; `kind` groups edits of one sort. `before` is the kernel as it was, if
+    the sequential program may have changed too, because data statements are among those edited."""
 
     kind: str
     what: str
     span: Span
     proc: Proc
-    meaning: bool = False
+    before: Proc | None = None
 
     @property
     def key(self) -> tuple[str, Span]:
@@ -211,7 +211,7 @@ def depth(site: Site, step: int) -> Iterator[Edit]:
             return
 
 
-def guards(site: Site) -> Iterator[Edit]:
+def guards(proc: Proc, site: Site) -> Iterator[Edit]:
     """A condition around synchronisation that is off by one."""
     match site.stmt:
         case If(cond=Cmp(right=right) as cond) as stmt if any(synchronises(s) for s in walk((stmt,))):
@@ -219,7 +219,8 @@ def guards(site: Site) -> Iterator[Edit]:
             for bound, step in shifted:
                 changed = replace(stmt, cond=replace(cond, right=bound))
                 text = f"guard off by one, {step}"
-                yield Edit("guard", text, stmt.span, site.become(changed), meaning=not only_synchronises(stmt))
+                before = None if only_synchronises(stmt) else proc
+                yield Edit("guard", text, stmt.span, site.become(changed), before)
         case _:
             return
 

@@ -82,7 +82,7 @@ def _edge(program: Program, edge: Edge, event: Event) -> tuple[str, tuple[str, .
         case Edge.SIGNAL:
             return _signal(program, event)
         case Edge.COMPLETION:
-            return "the await returns only when that copy is done, which was issued before", ("L11",)
+            return "the wait returns only when that operation is done, which was issued before", ("L11", "L12")
         case Edge.PROGRAM_ORDER if event.exec is Exec.TOGETHER:
             return "program order into a barrier, which all its threads leave together", ()
         case Edge.PROGRAM_ORDER:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import enum
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from exogpu.ir.collective import WARP
+from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.instr import Group, ProxyFence, WgmmaFence
 from exogpu.verify.concrete import Key, Occurrence, Unrolling, cta_meant
 from exogpu.verify.program import (
@@ -18,6 +18,7 @@ from exogpu.verify.program import (
     AwaitAction,
     Exec,
     InGroup,
+    Program,
     TxOn,
     WaitAction,
 )
@@ -70,7 +71,7 @@ class Edge(enum.Enum):
 
     PROGRAM_ORDER = "program order"
     SIGNAL = "arrive to await"
-    COMPLETION = "issue of a copy to await"
+    COMPLETION = "issue of an asynchronous operation to a wait for it"
 
 
 def signals(arrive: ArriveAction, needs: Needs) -> bool:
@@ -146,11 +147,8 @@ class Search:
             same = self.u.barrier_cta(a.index) == b.thread // self.u.program.threads
             if same and 0 <= phase <= self.u.number(b.index, b.thread):
                 return Edge.SIGNAL
-        copy = a.item.event.completion
-        if isinstance(copy, TxOn) and self._leaves_cta(a.item):
-            completes = self._completes(copy, a.item, self.u.number(a.index, a.item.first))
-            if any(n == b.index and t == b.thread for n, t in completes):
-                return Edge.COMPLETION
+        if any(n == b.index and t == b.thread for n, t in self._ends_elsewhere(a.index)):
+            return Edge.COMPLETION
         return None
 
     def _starts(self, node: PathNode) -> bool:
@@ -195,20 +193,40 @@ class Search:
                 for t in self.source.threads:
                     yield from self._next(t, self.source.key)
             case InGroup(group):
-                mine = self.u.number_at(self.source)
-                for t in self.source.threads:
-                    for n in self.u.trace(t):
-                        action = self.u.items[n].event.action
-                        if not isinstance(action, WaitAction) or action.group is not group:
-                            continue
-                        enough = self.needs.reads_only or not action.reads_only
-                        later = self.u.items[n].key > self.source.key
-                        if later and enough and mine + 1 + action.pending <= self.u.number(n, t):
-                            yield n, t
-                    if group is Group.COPY:
-                        yield from self._landed(t)
+                yield from self._group_waits(group, self.source, self.u.number_at(self.source))
+                for t in self.source.threads if group is Group.COPY else ():
+                    yield from self._landed(t)
             case TxOn() as completion:
                 yield from self._completes(completion, self.source, self.u.number_at(self.source))
+
+    def _group_waits(self, group: Group, member: Occurrence, number: int) -> Iterator[tuple[int, int]]:
+        """Waits that return only when a member of a commit group is done: by its own threads, with L12 by any of its
+        warpgroup."""
+        threads: Iterable[int] = member.threads
+        if group is Group.WGMMA and "L12" in self.axioms:
+            threads = sorted(self.threads.intersection(warpgroup(self.u.program, member)) | set(member.threads))
+        for t in threads:
+            for n in self.u.trace(t):
+                action = self.u.items[n].event.action
+                if not isinstance(action, WaitAction) or action.group is not group:
+                    continue
+                enough = self.needs.reads_only or not action.reads_only
+                later = self.u.items[n].key > member.key
+                if later and enough and number + 1 + action.pending <= self.u.number(n, t):
+                    yield n, t
+
+    def _ends_elsewhere(self, n: int) -> Iterator[tuple[int, int]]:
+        """In time, an asynchronous operation is issued before other threads see it done: a copy in another CTA (L11;
+        at home the arrive that announces it orders as much, without an axiom), a wgmma in its warpgroup (L12)."""
+        item = self.u.items[n]
+        match item.event.completion:
+            case TxOn() as copy if self.needs.temporal and "L11" in self.axioms:
+                if cta_meant(self.u.program, item) != item.first // self.u.program.threads:
+                    yield from self._completes(copy, item, self.u.number(n, item.first))
+            case InGroup(Group.WGMMA) if self.needs.temporal and "L12" in self.axioms:
+                yield from self._group_waits(Group.WGMMA, item, self.u.number(n, item.first))
+            case _:
+                return
 
     def _landed(self, thread: int) -> Iterator[tuple[int, int]]:
         """Awaits of a phase whose arrive by `thread` waits for the source, one of its copies."""
@@ -232,13 +250,6 @@ class Search:
         for n, t, waited in self._waits(completion.barrier, cta_meant(self.u.program, copy)):
             if waited >= phase and (waited - phase) % ring == 0:
                 yield n, t
-
-    def _leaves_cta(self, copy: Occurrence) -> bool:
-        """In time, the copy's issue precedes its completion in another CTA (L11). At home the arrive that announces it
-        orders as much, without an axiom."""
-        if not self.needs.temporal or "L11" not in self.axioms:
-            return False
-        return cta_meant(self.u.program, copy) != copy.first // self.u.program.threads
 
     def _waits(self, barrier: str, cta: int) -> Iterator[tuple[int, int, int]]:
         """Awaits on a CTA's barrier: occurrence, thread, phase."""
@@ -272,8 +283,7 @@ class Search:
             for m, t, waited in self._waits(action.barrier, self.u.barrier_cta(n)):
                 if waited >= phase:
                     yield m, t
-        if isinstance(item.event.completion, TxOn) and self._leaves_cta(item):
-            yield from self._completes(item.event.completion, item, self.u.number(n, item.first))
+        yield from self._ends_elsewhere(n)
 
     def _leaving(self, item: Occurrence, thread: int) -> Iterator[int]:
         if item.event.exec is Exec.TOGETHER:
@@ -301,6 +311,13 @@ class Search:
             nodes.append(PathNode(at[0], self.u.items[at[0]], at[1]))
             at = parents[at]
         return nodes[::-1]
+
+
+def warpgroup(program: Program, item: Occurrence) -> range:
+    """The threads of the warpgroup, counted from the start of the CTA, that an occurrence belongs to."""
+    cta = item.first // program.threads * program.threads
+    first = cta + (item.first - cta) // WARPGROUP * WARPGROUP
+    return range(first, first + WARPGROUP)
 
 
 def shorten(search: Search, path: list[PathNode], target: Occurrence) -> list[PathNode]:

@@ -284,6 +284,9 @@ class Machine:
     def _arrive(self, index: int, thread: int, barrier: str, tx: int) -> None:
         phase = self.unrolling.number(index, thread)
         ring, cta = self._barrier(barrier).ring, self.unrolling.barrier_cta(index)
+        if (barrier, cta, phase % ring) not in self.barriers:
+            self.broken = Early(index, thread, f"the cluster has no CTA {cta} whose {barrier} could get the arrive")
+            return
         object_ = self.barriers[barrier, cta, phase % ring]
         together = self.bundles[thread]
         if object_.pending < together:

@@ -44,7 +44,7 @@ def _at(proc: Proc, site: Site) -> Iterator[Edit]:
     yield from lags(site)
     yield from expected_bytes(site)
     yield from depths(site)
-    yield from guards(site)
+    yield from guards(proc, site)
     yield from roles(proc, site)
     yield from units(proc, site)
     yield from firsts(proc, site)

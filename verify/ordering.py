@@ -192,7 +192,7 @@ class _ChainSearch:
         search = self._search(unrolling, x, found.axioms)
         path = shorten(search, found.path, y) if found.path else []
         known = [search.edge(a, b) or Edge.PROGRAM_ORDER for a, b in pairwise(path)]
-        lifted = lift_path(self.session.program, x, y, path, known)
+        lifted = lift_path(self.session.program, x, y, path, known, found.axioms)
         new = [c for c in lifted if c not in self.chains.values()]
         if not new:
             return Undecided(f"no chain explains why {x.event.label} precedes {y.event.label} in one case")
@@ -207,9 +207,9 @@ class _ChainSearch:
         self.session.assume(name, self.session.ctx.api.negate(self.formulas.formula(chain)))
 
     def _path(self, unrolling: Unrolling, x: Occurrence, y: Occurrence) -> _Found | None:
-        """A path, if there is one; one without avoidable axioms is preferred where fences may stand in two places."""
+        """A path, if there is one, rather one without avoidable axioms (L1 concerns pairs that need a fence only)."""
         in_force = self.session.program.axioms
-        frugal = in_force - AVOIDABLE if self.goal.needs.fence is not None else in_force
+        frugal = in_force - (AVOIDABLE if self.goal.needs.fence is not None else AVOIDABLE - {"L1"})
         for allowed, everybody in dict.fromkeys(((frugal, False), (in_force, False), (in_force, True))):
             path = self._search(unrolling, x, allowed, everybody=everybody).path_to(y)
             if path is not None:

@@ -49,10 +49,11 @@ def _survey(proc: Proc, arguments: argparse.Namespace, run: Run) -> list[Assesse
     from exogpu.verify.workers import cores
 
     policy, jobs = axiom_policy(arguments), arguments.jobs or cores()
-    if verify(proc, policy, jobs=jobs).status is not Status.PROVED:
+    proof = verify(proc, policy, jobs=jobs)
+    if proof.status is not Status.PROVED:
         raise UsageError(f"{proc.name} is not proved, so nothing can be said of its mutants; see `exogpu verify`")
     found: list[Assessed] = []
-    for assessed in assess(list(mutants(proc)), policy, jobs):
+    for assessed in assess(proof, list(mutants(proc)), policy, jobs):
         found.append(assessed)
         if arguments.format == "text":
             print(row(assessed, run), flush=True)

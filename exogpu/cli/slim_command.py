@@ -50,11 +50,12 @@ def _slim(proc: Proc, arguments: argparse.Namespace, run: Run) -> tuple[Slimmed,
     from exogpu.verify.workers import cores
 
     policy, jobs = axiom_policy(arguments), arguments.jobs or cores()
-    if verify(proc, policy, jobs=jobs).status is not Status.PROVED:
+    original = verify(proc, policy, jobs=jobs)
+    if original.status is not Status.PROVED:
         raise UsageError(f"{proc.name} is not proved, so it can do without nothing; see `exogpu verify`")
 
     def judge(edits: Sequence[Edit]) -> Iterator[Assessed]:
-        for assessed in assess(edits, policy, jobs):
+        for assessed in assess(original, edits, policy, jobs):
             if arguments.format == "text":
                 print(row(assessed, run), flush=True)
             yield assessed

@@ -141,6 +141,97 @@ def test_an_axiom_without_alternative_is_withdrawn_by_name_only(tmp_path: Path, 
     assert axiom not in report.axioms and axiom in report.policy.withdrawn
 
 
+ELECTED = """from exogpu.lang import *
+
+@proc
+def k(T: size, K: size, A: bf16[T, 64] @ GMEM, B: bf16[8, 64] @ GMEM, C: f32[T, 8] @ GMEM):
+    block(producer=warpgroups(1), consumer=warpgroups(1), persistent=True)
+    full = mbarrier(ring=2, count=1)
+    empty = mbarrier(ring=2, count=1)
+    for t in tasks(0, ceildiv(T, 64)):
+        acc: f32[1, 64, 8] @ WGMMA_D
+        for k in seq(0, K):
+            a: bf16[64, 64] @ SMEM(swizzle=128, ring=2)
+            b: bf16[8, 64] @ SMEM(swizzle=128, ring=2)
+            with role(producer):
+                for p in threads(1):
+                    Await(empty, lag=2)
+                    tma_load(a[:, :], A[64 * t : 64 * t + 64, 0:64], full)
+                    tma_load(b[:, :], B[0:8, 0:64], full)
+                    Arrive(full, tx=9216)
+            with role(consumer):
+                Await(full)
+                wgmma_fence()
+                wgmma(acc[0, :, :], a[:, 0:16], b[:, 0:16], accumulate=k > 0)
+                wgmma_commit()
+                wgmma_wait(0)
+                @barrier@
+                Arrive(empty)
+"""
+
+
+def elected(tmp_path: Path, policy: Policy, *, barrier: bool) -> Report:
+    path = tmp_path / "elected.py"
+    path.write_text(ELECTED.replace("@barrier@", "Fence()" if barrier else ""))
+    return verify(load(path)["k"], policy)
+
+
+def test_one_thread_releases_for_its_warpgroup_only_with_l12(tmp_path: Path) -> None:
+    refuted = elected(tmp_path, Policy(), barrier=False)
+    broken = {o.rule: o for o in refuted.obligations if o.status is not Status.PROVED}
+    assert "mbar.lane_release" in broken
+    assert broken["mbar.lane_release"].message.endswith("unless axiom L12 is accepted")
+    accepted = elected(tmp_path, Policy(accepted=frozenset(("L12",))), barrier=False)
+    assert accepted.status is Status.PROVED, [
+        (o.name, o.status, o.reason, o.message) for o in accepted.obligations if o.status is not Status.PROVED
+    ]
+    assert "L12" in accepted.axioms
+
+
+def test_a_barrier_before_the_release_needs_no_l12(tmp_path: Path) -> None:
+    for policy in (STRICT, Policy(accepted=frozenset(("L12",)))):
+        report = elected(tmp_path, policy, barrier=True)
+        assert report.status is Status.PROVED
+        assert "L12" not in report.axioms
+
+
+STORE = """from exogpu.lang import *
+
+@proc
+def k(M: size, Y: f32[M, 32] @ GMEM):
+    block(32)
+    for m in tasks(0, ceildiv(M, 8)):
+        s: f32[8, 32] @ SMEM
+        for l in threads(32):
+            for r in seq(0, 8):
+                s[r, l] = 1.0
+        fence_proxy_async()
+        Fence()
+        for o in threads(1):
+            tma_store(Y[8 * m : 8 * m + 8, 0:32], s[:, :])
+            bulk_commit()
+            @wait@
+"""
+
+
+def test_a_store_in_flight_at_the_end_needs_l6(tmp_path: Path) -> None:
+    drained = Policy(accepted=frozenset(("L6",)))
+    path = tmp_path / "store.py"
+    for wait, policy, status in (
+        ("", Policy(), Status.REFUTED),
+        ("", drained, Status.PROVED),
+        ("bulk_wait_read(0)", drained, Status.PROVED),
+        ("bulk_wait_read(0)", Policy(), Status.PROVED),
+    ):
+        path.write_text(STORE.replace("@wait@", wait))
+        report = verify(load(path)["k"], policy)
+        assert report.status is status
+        assert ("L6" in report.axioms) == (status is Status.PROVED and not wait)
+        for o in report.obligations:
+            if o.status is Status.REFUTED:
+                assert o.message.endswith("unless axiom L6 is accepted") and "bulk_wait_read" in (o.help or "")
+
+
 def test_policy_by_name() -> None:
     assert Policy().in_force == ASSUMED
     assert STRICT.withdrawn == ("L1",)

@@ -46,15 +46,19 @@ class FenceKind(enum.Enum):
 class Needs:
     """What a path must do: order visibly or only in time, and pass through a fence of the given kind.
 
-    `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it. `axioms`: what every path
-    with an intermediate event relies on, `abroad` what it relies on in addition if the two run in different CTAs.
+    `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it. `both_async`: both accesses
+    are asynchronous. `axioms`: what every path with an intermediate event relies on.
     """
 
     temporal: bool = False
     fence: FenceKind | None = None
     reads_only: bool = False
+    both_async: bool = False
     axioms: frozenset[str] = frozenset()
-    abroad: frozenset[str] = frozenset()
+
+    def through(self, signal: ArriveAction, allowed: frozenset[str]) -> bool:
+        """The arrive hands on what the path has to carry; a relaxed one does so for asynchronous accesses (L4)."""
+        return not signal.relaxed or self.temporal or (self.both_async and "L4" in allowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,12 @@ class Search:
         if a.item.key < b.item.key and into.intersection(self._leaving(a.item, a.thread)):
             return Edge.PROGRAM_ORDER
         sends, waits = a.item.event.action, b.item.event.action
-        if isinstance(sends, ArriveAction) and isinstance(waits, AwaitAction) and sends.barrier == waits.barrier:
+        if (
+            isinstance(sends, ArriveAction)
+            and isinstance(waits, AwaitAction)
+            and sends.barrier == waits.barrier
+            and self.needs.through(sends, self.axioms)
+        ):
             phase = self.u.number(a.index, a.item.first)
             same = self.u.barrier_cta(a.index) == b.thread // self.u.program.threads
             if same and 0 <= phase <= self.u.number(b.index, b.thread):
@@ -168,7 +177,7 @@ class Search:
     def _required(self, target: Occurrence) -> frozenset[str]:
         """Axioms that every path to `target` relies on."""
         ctas = {o.first // self.u.program.threads for o in (self.source, target)}
-        return self.needs.axioms | self.needs.abroad if len(ctas) > 1 else self.needs.axioms
+        return self.needs.axioms | {"L4"} if self.needs.both_async and len(ctas) > 1 else self.needs.axioms
 
     def _direct(self, target: Occurrence) -> bool:
         """Ordered without an intermediate event: program order of one thread, or the wgmma pipeline."""
@@ -251,9 +260,10 @@ class Search:
         item = self.u.items[n]
         for t in self._leaving(item, thread):
             yield from self._next(t, item.key)
-        if isinstance(item.event.action, ArriveAction) and thread == item.first:
+        signal = item.event.action
+        if isinstance(signal, ArriveAction) and thread == item.first and self.needs.through(signal, self.axioms):
             phase = self.u.number(n, item.first)
-            for m, t, waited in self._waits(item.event.action.barrier, self.u.barrier_cta(n)):
+            for m, t, waited in self._waits(signal.barrier, self.u.barrier_cta(n)):
                 if waited >= phase:
                     yield m, t
         yield from self._ends_elsewhere(n)

@@ -103,11 +103,13 @@ class FenceAction:
 
 @dataclass(frozen=True, slots=True)
 class ArriveAction:
-    """Arrival on the barrier of a CTA (None: the arriving thread's), with expected transaction bytes."""
+    """Arrival on the barrier of a CTA (None: the arriving thread's), with expected transaction bytes; a `relaxed` one
+    publishes nothing."""
 
     barrier: str
     tx: int
     cta: Index | None = None
+    relaxed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +234,7 @@ class Program:
     buffers: dict[str, Buffer]
     barriers: dict[str, Barrier]
     events: tuple[Event, ...]
-    axioms: frozenset[str] = ASSUMED
+    axioms: frozenset[str] = field(default=ASSUMED, repr=False)
     memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
 
     @property

@@ -119,7 +119,8 @@ class Obligation:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The verdict on one kernel under a policy on axioms: every obligation, the solver's version, the seconds spent."""
+    """The verdict on one kernel under a policy on axioms: every obligation, the solver's version, the seconds spent;
+    `cached` if an earlier run decided it."""
 
     kernel: str
     span: Span
@@ -129,6 +130,7 @@ class Report:
     seconds: float
     reason: str = ""
     policy: Policy = DEFAULT
+    cached: bool = False
 
     @property
     def axioms(self) -> tuple[str, ...]:

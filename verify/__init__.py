@@ -8,13 +8,13 @@ instance, index, ordinal,   symbolic instances of its events; how often a statem
   bounds_of, phases           form; hence phases of barriers and commit groups
 concrete, graph, machine    the explicit engine: unrolled at concrete sizes, happens-before paths, an operational run
 session, single, ordering,  one solver session; properties of single instances; ordering of pairs by lifted chains
-  chain
+  chain, lift
 races, reuse, barriers,     what has to be shown, one module per kind of obligation
   bounds, overflow, claim,
   registers, reductions
 data_verdicts,              the verdicts as obligations, with counterexamples in the user's words
   barrier_verdicts, initialised, witness, text
-result, proven              what comes out; the seal that `codegen` asks for
+result, proven, cache       what comes out; the seal that `codegen` asks for; reports of earlier runs
 explain                     a chain in the words of a kernel engineer
 explicit                    the oracle that keeps the prover honest
 edits, assess               edits of synchronisation, and what becomes of an edited kernel

@@ -132,7 +132,7 @@ def _who(program: Program, link: Lifted) -> str:
         anchors = [link.lane]
     text = who(program, link.event)
     if anchors:
-        return f"{text}: that of {anchors[0]}"
+        return f"{text}: {'that of the next step' if anchors[0] == 'next' else f'that of {anchors[0]}'}"
     fixed = [place.value for _, place in link.where if isinstance(place, Fixed)]
     return f"{text}: number {fixed[-1]}" if fixed and _units(link.event) > 1 else text
 

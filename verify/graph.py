@@ -46,15 +46,23 @@ class FenceKind(enum.Enum):
 class Needs:
     """What a path must do: order visibly or only in time, and pass through a fence of the given kind.
 
-    `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it. `axioms`: what every path
-    with an intermediate event relies on, `abroad` what it relies on in addition if the two run in different CTAs.
+    `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it. `both_async`: both accesses
+    are asynchronous. `axioms`: what every path with an intermediate event relies on.
     """
 
     temporal: bool = False
     fence: FenceKind | None = None
     reads_only: bool = False
+    both_async: bool = False
     axioms: frozenset[str] = frozenset()
-    abroad: frozenset[str] = frozenset()
+
+    def through(self, signal: ArriveAction, allowed: frozenset[str]) -> bool:
+        """The arrive hands on what the path has to carry; a relaxed one does so for asynchronous accesses (L4), and one
+        that waits for copies for those copies alone (PTX ISA, asynchronous operations), though it comes later."""
+        if self.temporal:
+            return True
+        published = not signal.relaxed or (self.both_async and "L4" in allowed)
+        return published and not signal.after_copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +80,6 @@ class Edge(enum.Enum):
     PROGRAM_ORDER = "program order"
     SIGNAL = "arrive to await"
     COMPLETION = "issue of an asynchronous operation to a wait for it"
-
-
-def signals(arrive: ArriveAction, needs: Needs) -> bool:
-    """The arrive publishes what its thread did before: one that waits for copies publishes nothing else (PTX ISA,
-    asynchronous operations), though it comes later."""
-    return needs.temporal or not arrive.after_copies
 
 
 _State = tuple[int, int, bool]
@@ -141,8 +143,12 @@ class Search:
         if a.item.key < b.item.key and into.intersection(self._leaving(a.item, a.thread)):
             return Edge.PROGRAM_ORDER
         sends, waits = a.item.event.action, b.item.event.action
-        together = isinstance(sends, ArriveAction) and isinstance(waits, AwaitAction) and sends.barrier == waits.barrier
-        if together and isinstance(sends, ArriveAction) and signals(sends, self.needs):
+        if (
+            isinstance(sends, ArriveAction)
+            and isinstance(waits, AwaitAction)
+            and sends.barrier == waits.barrier
+            and self.needs.through(sends, self.axioms)
+        ):
             phase = self.u.number(a.index, a.thread)
             same = self.u.barrier_cta(a.index) == b.thread // self.u.program.threads
             if same and 0 <= phase <= self.u.number(b.index, b.thread):
@@ -175,7 +181,7 @@ class Search:
     def _required(self, target: Occurrence) -> frozenset[str]:
         """Axioms that every path to `target` relies on."""
         ctas = {o.first // self.u.program.threads for o in (self.source, target)}
-        return self.needs.axioms | self.needs.abroad if len(ctas) > 1 else self.needs.axioms
+        return self.needs.axioms | {"L4"} if self.needs.both_async and len(ctas) > 1 else self.needs.axioms
 
     def _direct(self, target: Occurrence) -> bool:
         """Ordered without an intermediate event: program order of one thread, or the wgmma pipeline."""
@@ -277,10 +283,10 @@ class Search:
         item = self.u.items[n]
         for t in self._leaving(item, thread):
             yield from self._next(t, item.key)
-        action = item.event.action
-        if isinstance(action, ArriveAction) and signals(action, self.needs):
+        signal = item.event.action
+        if isinstance(signal, ArriveAction) and self.needs.through(signal, self.axioms):
             phase = self.u.number(n, thread)
-            for m, t, waited in self._waits(action.barrier, self.u.barrier_cta(n)):
+            for m, t, waited in self._waits(signal.barrier, self.u.barrier_cta(n)):
                 if waited >= phase:
                     yield m, t
         yield from self._ends_elsewhere(n)

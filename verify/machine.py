@@ -284,10 +284,10 @@ class Machine:
     def _arrive(self, index: int, thread: int, barrier: str, tx: int) -> None:
         phase = self.unrolling.number(index, thread)
         ring, cta = self._barrier(barrier).ring, self.unrolling.barrier_cta(index)
-        if (barrier, cta, phase % ring) not in self.barriers:
-            self.broken = Early(index, thread, f"the cluster has no CTA {cta} whose {barrier} could get the arrive")
+        object_ = self.barriers.get((barrier, cta, phase % ring))
+        if object_ is None:
+            self.broken = Early(index, thread, f"the arrive on {barrier} goes to CTA {cta}, which does not exist")
             return
-        object_ = self.barriers[barrier, cta, phase % ring]
         together = self.bundles[thread]
         if object_.pending < together:
             self.broken = Early(index, thread, f"phase {phase} of {barrier} gets more arrivals than its count")

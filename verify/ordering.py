@@ -15,11 +15,12 @@ from exogpu.ir.walk import index_names
 from exogpu.smt.pysmt_api import Formula
 from exogpu.smt.solver import Sat, Unknown, Unsat
 from exogpu.verify.axioms import AVOIDABLE
-from exogpu.verify.chain import ChainFormula, LiftedChain, axioms, lift_path
+from exogpu.verify.chain import ChainFormula, LiftedChain, axioms
 from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling
 from exogpu.verify.explain import describe, explain
 from exogpu.verify.graph import Edge, Needs, PathNode, Search, shorten
 from exogpu.verify.instance import Instance, Model
+from exogpu.verify.lift import lift_path
 from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import TASK, Event, InGroup, Program, TxOn
@@ -133,7 +134,7 @@ class _ChainSearch:
     def _proof(self, core: frozenset[str]) -> Proved:
         source, target, needs = self.goal.source, self.goal.target, self.goal.needs
         used = [c for name, c in self.chains.items() if name in core]
-        self.proven += [c for c in self.chains.values() if c not in self.proven]
+        self.proven += [c for c in used if c not in self.proven]
         chains = tuple(
             Chain(
                 describe(c, source, target),

@@ -104,13 +104,14 @@ class FenceAction:
 
 @dataclass(frozen=True, slots=True)
 class ArriveAction:
-    """Arrival on the barrier of a CTA (None: the arriving thread's), with expected transaction bytes. `after_copies`:
-    performed when the thread's cp.async have landed, and publishing those alone. `waits`: its threads then await the
-    same phase."""
+    """Arrival on the barrier of a CTA (None: the arriving thread's), with expected transaction bytes; a `relaxed` one
+    publishes nothing. `after_copies`: performed when the thread's cp.async have landed, and publishing those alone.
+    `waits`: its threads then await the same phase."""
 
     barrier: str
     tx: int
     cta: Index | None = None
+    relaxed: bool = False
     after_copies: bool = False
     waits: bool = False
 
@@ -245,7 +246,7 @@ class Program:
     buffers: dict[str, Buffer]
     barriers: dict[str, Barrier]
     events: tuple[Event, ...]
-    axioms: frozenset[str] = ASSUMED
+    axioms: frozenset[str] = field(default=ASSUMED, repr=False)
     memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
 
     @property

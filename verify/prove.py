@@ -5,23 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from exogpu.diagnostics import BadInput
-from exogpu.ir.layout import plan_layout
-from exogpu.ir.named import plan_barriers
 from exogpu.ir.proc import Proc
-from exogpu.ir.wellformed import check
 from exogpu.smt.solver import Unsat, version
 from exogpu.source import Span
 from exogpu.verify.axioms import DEFAULT, Policy
 from exogpu.verify.barrier_verdicts import barrier_pieces, quick_barrier_pieces
 from exogpu.verify.data_verdicts import claim_pieces, race_pieces, task_pieces
 from exogpu.verify.initialised import uninitialised
-from exogpu.verify.lower import lower
 from exogpu.verify.pieces import Piece, groups
+from exogpu.verify.prepare import prepare
 from exogpu.verify.program import TASKS, Program
 from exogpu.verify.proven import ProvenKernel, seal
 from exogpu.verify.reductions import reassociated
@@ -35,7 +30,7 @@ def verify(proc: Proc, policy: Policy = DEFAULT, *, jobs: int = 1) -> Report:
     """Decides every obligation of a kernel, for all sizes, on at most `jobs` processes, with the memory-model axioms
     that `policy` allows. Raises BadInput if the kernel is not well formed or its shared memory does not fit a CTA."""
     started = time.perf_counter()
-    program = _lowered(proc, policy)
+    program = prepare(proc, policy)
     calls: list[Callable[[], list[Obligation] | None]] = [partial(_something_runs, program)]
     calls += [group.decide for group in groups(program, _pieces(proc, program))]
     obligations: list[Obligation] = []
@@ -51,7 +46,7 @@ def attempt(proc: Proc, policy: Policy, near: Span) -> Report:
     """As `verify`, but the first refutation ends it, so a refuted kernel's other obligations are missing. `near` is
     where a fault is expected."""
     started = time.perf_counter()
-    program = _lowered(proc, policy)
+    program = prepare(proc, policy)
     if _something_runs(program) is None:
         return _report(proc, program, (), started, policy, vacuous=True)
     likely = (quick_barrier_pieces(program), race_pieces(program, near))
@@ -63,15 +58,6 @@ def attempt(proc: Proc, policy: Policy, near: Span) -> Report:
     return _report(proc, program, obligations, started, policy)
 
 
-def _lowered(proc: Proc, policy: Policy) -> Program:
-    problems = check(proc)
-    if problems:
-        raise BadInput(problems)
-    plan_layout(proc)
-    plan_barriers(proc)
-    return replace(lower(proc), axioms=policy.in_force)
-
-
 def _something_runs(program: Program) -> list[Obligation] | None:
     """None if no task runs at any sizes; it adds no obligation."""
     session = Session(program, "assumptions", {})
@@ -79,9 +65,9 @@ def _something_runs(program: Program) -> list[Obligation] | None:
     return None if isinstance(session.check(), Unsat) else []
 
 
-def prove(proc: Proc, policy: Policy = DEFAULT) -> tuple[ProvenKernel | None, Report]:
+def prove(proc: Proc, policy: Policy = DEFAULT, *, jobs: int = 1) -> tuple[ProvenKernel | None, Report]:
     """As `verify`, with the proven kernel if every obligation holds."""
-    report = verify(proc, policy)
+    report = verify(proc, policy, jobs=jobs)
     return seal(proc, report), report
 
 

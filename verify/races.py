@@ -116,8 +116,8 @@ def ordering_needs(buffer: Buffer, first: Use, second: Use) -> Needs:
     return Needs(
         fence=fence,
         reads_only=bulk_read and a.mode is Mode.READ,
+        both_async=a.proxy is Proxy.ASYNC and b.proxy is Proxy.ASYNC,
         axioms=_completion_axioms(first) | _issue_axioms(second),
-        abroad=frozenset(("L4",)) if a.proxy is b.proxy is Proxy.ASYNC else frozenset(),
     )
 
 

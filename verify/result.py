@@ -119,9 +119,8 @@ class Obligation:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The verdict on one kernel under a policy on axioms: every obligation, the solver's version, the seconds spent.
-
-    `reassociated`: float tensors whose sums the proof lets happen in any order.
+    """The verdict on one kernel under a policy on axioms: every obligation, the solver's version, the seconds spent;
+    `cached` if an earlier run decided it. `reassociated`: float tensors whose sums the proof lets happen in any order.
     """
 
     kernel: str
@@ -133,6 +132,7 @@ class Report:
     reason: str = ""
     policy: Policy = DEFAULT
     reassociated: tuple[str, ...] = ()
+    cached: bool = False
 
     @property
     def axioms(self) -> tuple[str, ...]:

@@ -82,6 +82,11 @@ def _add_axioms(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_proving(parser: argparse.ArgumentParser) -> None:
+    _add_jobs(parser)
+    parser.add_argument("--no-cache", action="store_true", help="decide everything again, and keep nothing")
+
+
 def _add_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=_positive, metavar="N", help="processes to use (default: as many as there are cores)"
@@ -111,7 +116,7 @@ def _add_verify(commands: AddParser) -> None:
     )
     parser.add_argument("--deterministic", action="store_true", help="leave out seconds, versions and absolute paths")
     parser.add_argument("--smt-dir", metavar="DIR", help="write every question put to the solver as an SMT-LIB file")
-    _add_jobs(parser)
+    _add_proving(parser)
     parser.add_argument("--allow-unknown", action="store_true", help="exit 0 although something is unknown")
 
 
@@ -121,6 +126,7 @@ def _add_compile(commands: AddParser) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", help="the bundle to write (default: NAME.exogpu)")
     _add_output(parser)
     _add_axioms(parser)
+    _add_proving(parser)
 
 
 def _add_run(commands: AddParser) -> None:

@@ -10,12 +10,10 @@ from pathlib import Path
 from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.errors import UsageError
 from exogpu.cli.output import render
+from exogpu.cli.proofs import decided
 from exogpu.cli.targets import Target, load_procs, resolve, shipped
 from exogpu.diagnostics import BadInput, Diagnostic
-from exogpu.ir.proc import Proc
 from exogpu.report.model import Exit, Run, exit_status
-from exogpu.verify.axioms import Policy
-from exogpu.verify.result import Report
 
 
 def execute(arguments: argparse.Namespace) -> Exit:
@@ -25,7 +23,7 @@ def execute(arguments: argparse.Namespace) -> Exit:
     policy = axiom_policy(arguments)
     targets, unresolved = _targets(arguments)
     procs, unreadable = load_procs(targets)
-    reports = tuple(_verify(proc, policy, arguments.jobs) for proc in procs)
+    reports = tuple(decided(proc, policy, arguments) for proc in procs)
     run = Run(
         reports,
         (*unresolved, *unreadable),
@@ -47,15 +45,6 @@ def _targets(arguments: argparse.Namespace) -> tuple[list[Target], list[Diagnost
         except BadInput as error:
             problems += error.diagnostics
     return targets, problems
-
-
-def _verify(proc: Proc, policy: Policy, jobs: int | None) -> Report:
-    from exogpu.verify.prove import verify
-    from exogpu.verify.workers import cores
-
-    if sys.stderr.isatty():
-        print(f"verifying {proc.name} ...", file=sys.stderr)
-    return verify(proc, policy, jobs=jobs or cores())
 
 
 def write_queries(run: Run, folder: Path) -> None:

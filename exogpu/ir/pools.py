@@ -49,7 +49,7 @@ def swizzle_alignment(swizzle: int) -> int:
 
 def cta_shape(block: Block, shape: tuple[int, ...]) -> tuple[int, ...]:
     """What one CTA holds of a buffer in shared memory: a cluster's buffers have the CTA as their first dimension."""
-    return shape if block.cluster == 1 else shape[1:]
+    return shape[1:] if block.clustered else shape
 
 
 def slot_bytes(block: Block, alloc: Alloc, memory: Smem) -> int:

@@ -6,7 +6,9 @@ program, lower, calls,      the parallel program, and how a kernel becomes one
 memo, pieces, workers       what is worked out once about a program; the parts of a proof; processes that decide them
 instance, index, ordinal,   symbolic instances of its events; how often a statement was executed before one, in closed
   bounds_of, phases           form; hence phases of barriers and commit groups
-concrete, graph, machine    the explicit engine: unrolled at concrete sizes, happens-before paths, an operational run
+landing                     when a cp.async has landed for those that await an mbarrier
+concrete, graph, mbarrier,  the explicit engine: unrolled at concrete sizes, happens-before paths, an operational run
+  machine
 session, single, ordering,  one solver session; properties of single instances; ordering of pairs by lifted chains
   chain, lift
 races, reuse, barriers,     what has to be shown, one module per kind of obligation

@@ -19,6 +19,7 @@ from exogpu.verify.axioms import in_order
 from exogpu.verify.graph import Edge, FenceKind, Needs
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
+from exogpu.verify.landing import landed
 from exogpu.verify.phases import Phases, barrier_cta
 from exogpu.verify.program import (
     TASK,
@@ -168,9 +169,9 @@ class ChainFormula:
         match x.event.completion:
             case None:
                 return self._program_order(x, node)
+            case InGroup(Group.COPY) if isinstance(node.event.action, AwaitAction):
+                return landed(self.phases, x, node)
             case InGroup():
-                if isinstance(node.event.action, AwaitAction):
-                    return self._landed(x, node, node.event.action.barrier)
                 return self._group_wait(x, node, allowed)
             case TxOn():
                 return self._completion(x, node)
@@ -208,14 +209,6 @@ class ChainFormula:
         distance = self.phases.phase(b) - self.phases.phase(a)
         later = (self.ctx.ge(distance, 0), self.ctx.eq(self.ctx.mod(distance, ring), 0))
         return self.ctx.api.conj((self.phases.same_cta(a, b), *later))
-
-    def _landed(self, a: Instance, b: Instance, barrier: str) -> Formula:
-        """b awaits a phase whose arrive, by a's thread, follows the landing of the copy a."""
-        landing = self.phases.landing(a, barrier)
-        if landing is None:
-            return self.ctx.api.literal(False)
-        here = self.ctx.eq(self.phases.own_cta(a), self.phases.own_cta(b))
-        return self.ctx.api.conj((here, self.ctx.le(landing, self.phases.phase(b))))
 
     def _signal(self, a: Instance, b: Instance, allowed: frozenset[str]) -> Formula:
         if not isinstance(a.event.action, ArriveAction) or not self.needs.through(a.event.action, allowed):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from exogpu.ir.collective import WARP, WARPGROUP, Collective, inside, whole
 from exogpu.ir.index import Bin, Cmp, Int
-from exogpu.ir.instr import Instr, ProxyFence, WaitGroup
+from exogpu.ir.instr import HoldsPhase, Instr, ProxyFence, WaitGroup
 from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, For, If, IndexArg, InstrCall, Role, Stmt, Threads
 from exogpu.ir.types import Smem
@@ -117,7 +117,13 @@ def _rebuilt(stmt: Stmt, blocks: list[Block]) -> Stmt:
 
 def synchronises(stmt: Stmt) -> bool:
     """The statement only synchronises."""
-    return isinstance(stmt, Fence | Arrive | Await) or (isinstance(stmt, InstrCall) and stmt.instr.effect is not None)
+    match stmt:
+        case Fence() | Arrive() | Await():
+            return True
+        case InstrCall(instr=instr):
+            return instr.effect is not None or isinstance(instr.completion, HoldsPhase)
+        case _:
+            return False
 
 
 def only_synchronises(stmt: Stmt) -> bool:

@@ -68,8 +68,7 @@ def _leaving(program: Program, x: Event, event: Event) -> tuple[str, tuple[str, 
             finished = youngest.get(pending, f"all but the {pending} youngest groups")
             return f"the wait covers x's {group.value} group, so x {done}: it finishes {finished}", ("L5", "L12")
         case InGroup(), AwaitAction(barrier):
-            landed = f"the arrive on {barrier} that x's thread makes after x comes when x has landed"
-            return f"{landed}, and this await is for its phase or a later one", ()
+            return f"this await is for a phase of {barrier} that completes only when x has landed, or a later one", ()
         case TxOn(barrier), AwaitAction():
             return f"x's bytes complete a phase of {barrier}, and this await is for that phase or a later one", ("L7",)
         case _:

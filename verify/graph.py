@@ -235,12 +235,15 @@ class Search:
                 return
 
     def _landed(self, thread: int) -> Iterator[tuple[int, int]]:
-        """Awaits of a phase whose arrive by `thread` waits for the source, one of its copies."""
+        """Awaits of a phase that completes only when the source, a copy of `thread`, has landed."""
         cta = thread // self.u.program.threads
         arrives: dict[str, list[int]] = {}
         plain: set[str] = set()
         for n in self.u.trace(thread):
-            action = self.u.items[n].event.action
+            item = self.u.items[n]
+            action, hold = item.event.action, item.event.completion
+            if isinstance(hold, TxOn) and hold.holds and item.key > self.source.key:
+                yield from self._completes(hold, item, self.u.number(n, thread))
             if isinstance(action, ArriveAction) and self.u.barrier_cta(n) == cta:
                 arrives.setdefault(action.barrier, []).append(n)
                 plain |= set() if action.after_copies else {action.barrier}

@@ -11,6 +11,7 @@ from exogpu.ir.instr import (
     CompleteTx,
     Footprint,
     GroupMember,
+    HoldsPhase,
     InOrder,
     Mode,
     NamedArrive,
@@ -225,6 +226,8 @@ class _Lowering:
                 completion = None
             case GroupMember(group):
                 completion = InGroup(group)
+            case HoldsPhase(barrier):
+                completion = TxOn(barrier_of(call, barrier), 0, holds=True)
             case CompleteTx(barrier, data):
                 window = call.window(data)
                 size = self.bytes(window)

@@ -15,6 +15,7 @@ from itertools import product
 
 from exogpu.ir.instr import Group
 from exogpu.verify.concrete import Occurrence, Unrolling
+from exogpu.verify.mbarrier import Mbarrier
 from exogpu.verify.program import (
     ArriveAction,
     AwaitAction,
@@ -26,25 +27,6 @@ from exogpu.verify.program import (
     TxOn,
     WaitAction,
 )
-
-
-@dataclass(slots=True)
-class Mbarrier:
-    """A physical barrier object (PTX ISA, mbarrier): completed phases, pending arrivals, transaction count."""
-
-    count: int
-    completed: int = 0
-    pending: int = 0
-    tx: int = 0
-
-    def __post_init__(self) -> None:
-        self.pending = self.count
-
-    def settle(self) -> None:
-        """Completes the phase if nothing is pending."""
-        if self.pending == 0 and self.tx == 0:
-            self.completed += 1
-            self.pending = self.count
 
 
 @dataclass(slots=True)
@@ -273,6 +255,9 @@ class Machine:
                 self._arrive(index, thread, barrier, tx)
             case AwaitAction(barrier), _:
                 self._woken(index, thread, barrier)
+            case _, TxOn(barrier, holds=True):
+                self._hold(index, thread, barrier, 1)
+                self.flights.append(_Flight(index, thread))
             case _, None:
                 if thread == item.first:
                     self._note(index, thread, item.event.label)
@@ -305,6 +290,16 @@ class Machine:
             index, thread, f"arrives on {self._named(barrier, cta)} for phase {phase}", (barrier, cta, phase % ring)
         )
 
+    def _hold(self, index: int, thread: int, barrier: str, more: int) -> None:
+        """A held phase has one arrival more pending until the thread's copies have landed."""
+        phase = self.unrolling.number(index, thread)
+        ring, cta = self._barrier(barrier).ring, self.unrolling.barrier_cta(index)
+        object_ = self.barriers[barrier, cta, phase % ring]
+        if object_.completed != phase // ring:
+            self.broken = Early(index, thread, f"phase {phase} of {barrier} is not the one that is held")
+        object_.pending += more
+        object_.settle()
+
     def _woken(self, index: int, thread: int, barrier: str) -> None:
         phase = self.unrolling.number(index, thread)
         if phase < 0:
@@ -335,8 +330,10 @@ class Machine:
         return True
 
     def _may_complete(self, flight: _Flight) -> bool:
-        """An arrive behind copies waits for those that its thread has issued before."""
-        if not isinstance(self.unrolling.items[flight.index].event.action, ArriveAction):
+        """An arrive or a hold behind copies waits for those that its thread has issued before."""
+        event = self.unrolling.items[flight.index].event
+        holds = isinstance(event.completion, TxOn) and event.completion.holds
+        if not holds and not isinstance(event.action, ArriveAction):
             return True
         mine = (f for f in self.flights if f.thread == flight.thread and f.index < flight.index and not f.done)
         return not any(self.unrolling.items[f.index].event.completion == InGroup(Group.COPY) for f in mine)
@@ -347,6 +344,8 @@ class Machine:
         match item.event.action, item.event.completion:
             case ArriveAction(barrier, tx), _:
                 self._arrive(flight.index, flight.thread, barrier, tx)
+            case _, TxOn(barrier, holds=True):
+                self._hold(flight.index, flight.thread, barrier, -1)
             case _, TxOn(barrier, size):
                 phase = self.unrolling.number(flight.index, flight.thread)
                 ring, cta = self._barrier(barrier).ring, self.unrolling.barrier_cta(flight.index)

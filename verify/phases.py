@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Cond, Index
-from exogpu.ir.instr import Commit, Group
+from exogpu.ir.instr import Commit
 from exogpu.ir.walk import index_names
 from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.pysmt_api import Formula
@@ -160,9 +160,12 @@ class Phases:
                 through = channels(program, event)
                 waits = self._count(x, "await", lambda: signalled_by(program, through, awaits(program, barrier)))
                 return waits - lag
-            case _, TxOn(barrier):
-                through = own_channels(program, event)
-                return self._count(x, "arrive", lambda: signalled_by(program, through, arrives(program, barrier)))
+            case _, TxOn(barrier, holds=holds):
+                if holds and not signalled_by(program, own_channels(program, event), arrives(program, barrier)):
+                    raise NoClosedForm(
+                        f"{event.label} at line {event.span.line} is followed by no arrive of its thread"
+                    )
+                return self.next_arrive(x, barrier)
             case _:
                 raise TypeError(f"{event.label} has no phase")
 
@@ -195,16 +198,11 @@ class Phases:
         who = x.event if by is None else by
         return self._count(x, f"commit {group} of {who.id}", lambda: executed_by(executors(who), commits))
 
-    def landing(self, x: Instance, barrier: str) -> Poly | None:
-        """The first phase of `barrier` that completes only after the cp.async `x` has landed: that of its thread's next
-        arrive, if all its arrives there wait for its copies; None if not."""
-        if x.event.completion != InGroup(Group.COPY):
-            return None
-        through = own_channels(self.program, x.event)
-        mine = signalled_by(self.program, through, arrives(self.program, barrier))
-        if not mine or not all(isinstance(e.action, ArriveAction) and e.action.after_copies for e in mine):
-            return None
-        return count_until(self.model, mine, x)
+    def next_arrive(self, x: Instance, barrier: str) -> Poly:
+        """The phase that the next arrive of x's thread on its CTA's barrier is for."""
+        program = self.program
+        through = own_channels(program, x.event)
+        return self._count(x, f"next {barrier}", lambda: signalled_by(program, through, arrives(program, barrier)))
 
     def slot(self, x: Instance, buffer: str) -> Poly:
         """Which execution of the buffer's allocation the instance works in."""

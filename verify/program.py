@@ -149,11 +149,13 @@ ALL = -1
 @dataclass(frozen=True, slots=True)
 class TxOn:
     """Completes with `bytes` on the barrier of a CTA (None: the issuer's), on the phase with the number of the issuer's
-    next arrive on its own CTA's barrier."""
+    next arrive on its own CTA's barrier. `holds`: has no bytes, but keeps the phase open until the issuer's cp.async
+    have landed."""
 
     barrier: str
     bytes: int
     cta: Index | None = None
+    holds: bool = False
 
 
 @dataclass(frozen=True, slots=True)

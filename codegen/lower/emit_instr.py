@@ -31,7 +31,7 @@ from exogpu.codegen.cuda.tree import (
 )
 from exogpu.codegen.fold import Interval, simplify_cond
 from exogpu.codegen.lower.operand import Bound, bind, element_index, executing, fragment, register_value
-from exogpu.codegen.lower.place import place, pointer
+from exogpu.codegen.lower.place import own_part, place, pointer
 from exogpu.codegen.lower.state import State
 from exogpu.codegen.lower.team import times
 from exogpu.codegen.lower.value import narrowed
@@ -97,6 +97,7 @@ def _guard(state: State, call: InstrCall, at: Element, dims: Sequence[int], node
 def _copy_async(state: State, call: InstrCall, copy: CopyAsync) -> Node:
     """The copy, with the number of source bytes where some may lie outside the tensor."""
     target, index = element_index(call, copy.to)
+    own_part(state, target, index, call.span)
     source, start = element_index(call, copy.source)
     ends = (pointer(state, target, index, call.span), pointer(state, source, start, call.span))
     info = state.buffers[source]

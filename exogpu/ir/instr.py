@@ -74,7 +74,16 @@ class GroupMember:
     group: Group
 
 
-Completion = InOrder | CompleteTx | GroupMember
+@dataclass(frozen=True, slots=True)
+class HoldsPhase:
+    """Keeps the phase of the thread's next Arrive on the barrier operand open until all cp.async that the thread has
+    issued have landed (PTX cp.async.mbarrier.arrive): no arrival of its own, since it first adds one to those pending.
+    """
+
+    barrier: str
+
+
+Completion = InOrder | CompleteTx | GroupMember | HoldsPhase
 
 
 @dataclass(frozen=True, slots=True)

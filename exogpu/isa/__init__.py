@@ -1,6 +1,13 @@
 """Instructions: one declaration each (signature, contract, meaning, footprint, timeline, emission)."""
 
-from exogpu.isa.async_copy import cp_async, cp_async_arrive, cp_async_commit, cp_async_wait, cp_async_wait_all
+from exogpu.isa.async_copy import (
+    cp_async,
+    cp_async_arrive,
+    cp_async_commit,
+    cp_async_hold,
+    cp_async_wait,
+    cp_async_wait_all,
+)
 from exogpu.isa.atomic import atomic_add
 from exogpu.isa.epilogue import acc_add, acc_store
 from exogpu.isa.fragment import acc_convert, ldmatrix
@@ -33,6 +40,7 @@ __all__ = [
     "cp_async",
     "cp_async_arrive",
     "cp_async_commit",
+    "cp_async_hold",
     "cp_async_wait",
     "cp_async_wait_all",
     "fence_proxy_async",

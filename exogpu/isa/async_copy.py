@@ -15,6 +15,7 @@ from exogpu.ir.instr import (
     Footprint,
     Group,
     GroupMember,
+    HoldsPhase,
     Instr,
     Mode,
     Param,
@@ -43,9 +44,9 @@ def _wait(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
     return (Asm(f"cp_async_wait_{arg.value.value}", f"cp.async.wait_group {arg.value.value};"),)
 
 
-def _arrive(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+def _arrive(call: InstrCall, modifier: str) -> tuple[Emission, ...]:
     operands: tuple[tuple[str, AsmOperand], ...] = (("barrier", BarrierAddress("barrier")),)
-    return (Asm("cp_async_arrive", "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$barrier];", operands),)
+    return (Asm(call.instr.name, f"cp.async.mbarrier.arrive{modifier}.shared::cta.b64 [$barrier];", operands),)
 
 
 cp_async = Instr(
@@ -98,6 +99,15 @@ cp_async_arrive = Instr(
     params=(Param("barrier", "barrier"),),
     unit=1,
     effect=CopyArrive("barrier"),
-    emission=_arrive,
+    emission=lambda call, buffers: _arrive(call, ".noinc"),
     source="PTX ISA, cp.async.mbarrier.arrive.noinc",
+)
+
+cp_async_hold = Instr(
+    name="cp_async_hold",
+    params=(Param("barrier", "barrier"),),
+    unit=1,
+    completion=HoldsPhase("barrier"),
+    emission=lambda call, buffers: _arrive(call, ""),
+    source="PTX ISA, cp.async.mbarrier.arrive",
 )

@@ -156,8 +156,9 @@ def _broken_rule(outcome: Violated, conflict: Conflict) -> str:
     needs = conflict.goal.needs
     plain = replace(needs, fence=None)
     if needs.fence is not None and _ordered(outcome, plain):
-        shared = needs.fence is FenceKind.GLOBAL and _ordered(outcome, replace(needs, fence=FenceKind.SHARED))
-        return "fence.state_space" if shared else conflict.rule
+        narrow = needs.fence is FenceKind.GLOBAL and _ordered(outcome, replace(needs, fence=FenceKind.SHARED))
+        narrow |= needs.home is not None and _ordered(outcome, replace(needs, home=None))
+        return "fence.state_space" if narrow else conflict.rule
     if isinstance(conflict.second.event.action, ExitAction) or conflict.rule.startswith("wgmma."):
         return conflict.rule
     if conflict.reuses:

@@ -118,6 +118,7 @@ def ordering_needs(buffer: Buffer, first: Use, second: Use) -> Needs:
         reads_only=bulk_read and a.mode is Mode.READ,
         both_async=a.proxy is Proxy.ASYNC and b.proxy is Proxy.ASYNC,
         axioms=_completion_axioms(first) | _issue_axioms(second),
+        home=b.dims[0][0] if buffer.per_cta and isinstance(buffer.memory, Smem) else None,
     )
 
 

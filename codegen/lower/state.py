@@ -40,9 +40,11 @@ class MapSpec:
 
 @dataclass(slots=True)
 class Gathered:
-    """Collected while statements are lowered: tensor maps, helper functions by their text, named barriers."""
+    """Collected while statements are lowered: tensor maps, helper functions by their text, named barriers. `remote` are
+    the mbarriers on which threads of other CTAs arrive."""
 
     barriers: BarrierIds
+    remote: frozenset[str] = frozenset()
     maps: dict[MapSpec, Name] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
 
@@ -57,7 +59,7 @@ class Gathered:
 @dataclass(frozen=True, slots=True)
 class State:
     """The place of a statement: kernel, executing team, variable facts and names, scalar values by name, slots of the
-    ring buffers in scope, wgmma register operands in scope."""
+    ring buffers in scope, wgmma register operands in scope, variables that hold the number of the executing CTA."""
 
     proc: Proc
     buffers: Mapping[str, BufferInfo]
@@ -69,6 +71,7 @@ class State:
     facts: Facts
     names: Mapping[str, Expr] = field(default_factory=dict)
     fragments: tuple[str, ...] = ()
+    own_cta: tuple[str, ...] = ()
 
     @property
     def indices(self) -> Indices:

@@ -6,12 +6,12 @@ instance, index, ordinal,   symbolic instances of its events; how often a statem
   bounds_of, phases           form; hence phases of barriers and commit groups
 concrete, graph, machine    the explicit engine: unrolled at concrete sizes, happens-before paths, an operational run
 session, single, ordering,  one solver session; properties of single instances; ordering of pairs by lifted chains
-  chain
+  chain, lift
 races, barriers, bounds,    what has to be shown, one module per kind of obligation
   overflow, claim, registers, reductions
 data_verdicts,              the verdicts as obligations, with counterexamples in the user's words
   barrier_verdicts, initialised, witness, text
-result, proven              what comes out; the seal that `codegen` asks for
+result, proven, cache       what comes out; the seal that `codegen` asks for; reports of earlier runs
 explicit, mutants           the oracle that keeps the prover honest; systematic edits
 """
 

@@ -178,7 +178,7 @@ class _Lowering:
                 place, cta = self.spread(place, lo, extent)
             case None:
                 pass
-        action = ArriveAction(stmt.barrier, 0 if stmt.tx is None else const(stmt.tx), cta)
+        action = ArriveAction(stmt.barrier, 0 if stmt.tx is None else const(stmt.tx), cta, stmt.relaxed)
         self.emit(stmt, place, f"Arrive {stmt.barrier}", Exec.FIRST, action=action)
 
     def spread(self, place: _Place, lo: Index, extent: int) -> tuple[_Place, Index]:

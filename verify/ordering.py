@@ -14,10 +14,11 @@ from itertools import pairwise
 from exogpu.ir.walk import index_names
 from exogpu.smt.pysmt_api import Formula
 from exogpu.smt.solver import Sat, Unknown, Unsat
-from exogpu.verify.chain import ChainFormula, LiftedChain, axioms, describe, lift_path
+from exogpu.verify.chain import ChainFormula, LiftedChain, axioms, describe
 from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling
 from exogpu.verify.graph import Edge, Needs, PathNode, Search, shorten
 from exogpu.verify.instance import Instance, Model
+from exogpu.verify.lift import lift_path
 from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import TASK, Event, InGroup, Program, TxOn
@@ -131,7 +132,7 @@ class _ChainSearch:
     def _proof(self, core: frozenset[str]) -> Proved:
         source, target = self.goal.source, self.goal.target
         used = [c for name, c in self.chains.items() if name in core]
-        self.proven += [c for c in self.chains.values() if c not in self.proven]
+        self.proven += [c for c in used if c not in self.proven]
         chains = tuple(Chain(describe(c, source, target), axioms(c, source, target)) for c in used)
         return Proved(chains, self.session.record("unsat"))
 

@@ -7,16 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 
-from exogpu.diagnostics import BadInput
-from exogpu.ir.layout import plan_layout
 from exogpu.ir.proc import Proc
-from exogpu.ir.wellformed import check
 from exogpu.smt.solver import Unsat, version
 from exogpu.verify.barrier_verdicts import barrier_pieces
 from exogpu.verify.data_verdicts import claim_pieces, race_pieces, task_pieces
 from exogpu.verify.initialised import uninitialised
-from exogpu.verify.lower import lower
 from exogpu.verify.pieces import Piece, groups
+from exogpu.verify.prepare import prepare
 from exogpu.verify.program import TASKS, Program
 from exogpu.verify.proven import ProvenKernel, seal
 from exogpu.verify.reductions import reassociated
@@ -30,11 +27,7 @@ def verify(proc: Proc, *, jobs: int = 1) -> Report:
     """Decides every obligation of a kernel, for all sizes, on at most `jobs` processes. Raises BadInput if the kernel
     is not well formed or its shared memory does not fit a CTA."""
     started = time.perf_counter()
-    problems = check(proc)
-    if problems:
-        raise BadInput(problems)
-    plan_layout(proc)
-    program = lower(proc)
+    program = prepare(proc)
     calls: list[Callable[[], list[Obligation] | None]] = [partial(_something_runs, program)]
     calls += [group.decide for group in groups(program, _pieces(proc, program))]
     obligations: list[Obligation] = []
@@ -57,9 +50,9 @@ def _something_runs(program: Program) -> list[Obligation] | None:
     return None if isinstance(session.check(), Unsat) else []
 
 
-def prove(proc: Proc) -> tuple[ProvenKernel | None, Report]:
+def prove(proc: Proc, *, jobs: int = 1) -> tuple[ProvenKernel | None, Report]:
     """As `verify`, with the proven kernel if every obligation holds."""
-    report = verify(proc)
+    report = verify(proc, jobs=jobs)
     return seal(proc, report), report
 
 

@@ -100,7 +100,8 @@ class Obligation:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The verdict on one kernel, with every obligation, the solver's version and the seconds spent.
+    """The verdict on one kernel, with every obligation, the solver's version and the seconds spent; `cached` if an
+    earlier run decided it.
 
     `reassociated`: float tensors whose sums the proof lets happen in any order.
     """
@@ -113,6 +114,7 @@ class Report:
     seconds: float
     reason: str = ""
     reassociated: tuple[str, ...] = ()
+    cached: bool = False
 
     @property
     def axioms(self) -> tuple[str, ...]:

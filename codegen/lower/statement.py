@@ -233,7 +233,8 @@ def _arrive(state: State, stmt: Arrive, path: Path) -> list[Node]:
     if state.proc.block.cluster == 1 or stmt.ctas is None:
         nodes: list[Node] = [Do(Apply(name, (address, *bytes_)))]
     else:
-        nodes = [Do(Apply(f"{name}_at", (address, cta, *bytes_))) for cta in _targets(state, stmt.ctas)]
+        order = "_relaxed" if stmt.relaxed else ""
+        nodes = [Do(Apply(f"{name}{order}_at", (address, cta, *bytes_))) for cta in _targets(state, stmt.ctas)]
     for step in state.plan.after.get(path, ()):
         if step.by_first:
             nodes += advance(step.counter)

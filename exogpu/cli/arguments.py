@@ -63,6 +63,11 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour the text report")
 
 
+def _add_proving(parser: argparse.ArgumentParser) -> None:
+    _add_jobs(parser)
+    parser.add_argument("--no-cache", action="store_true", help="decide everything again, and keep nothing")
+
+
 def _add_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=_positive, metavar="N", help="processes to use (default: as many as there are cores)"
@@ -86,7 +91,7 @@ def _add_verify(commands: AddParser) -> None:
     )
     parser.add_argument("--deterministic", action="store_true", help="leave out seconds, versions and absolute paths")
     parser.add_argument("--smt-dir", metavar="DIR", help="write every question put to the solver as an SMT-LIB file")
-    _add_jobs(parser)
+    _add_proving(parser)
     parser.add_argument("--allow-unknown", action="store_true", help="exit 0 although something is unknown")
 
 
@@ -95,6 +100,7 @@ def _add_compile(commands: AddParser) -> None:
     parser.add_argument("target", metavar="PATH[:NAME]", help="the kernel")
     parser.add_argument("-o", "--output", metavar="OUT", help="the bundle to write (default: NAME.exogpu)")
     _add_output(parser)
+    _add_proving(parser)
 
 
 def _add_run(commands: AddParser) -> None:

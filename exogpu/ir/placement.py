@@ -128,6 +128,10 @@ def _instruction(stmt: Stmt, instr: Instr, who: Collective) -> Iterator[Diagnost
 
 def _arrive(stmt: Arrive, place: Place) -> Iterator[Diagnostic]:
     """The CTAs of a remote arrive are literal, or one that the executing thread's coordinates name."""
+    if stmt.relaxed and (stmt.ctas is None or stmt.tx is not None):
+        text = "only an arrive on the barriers of other CTAs, without bytes, is relaxed"
+        fix = f"write `Arrive({stmt.barrier}[...], relaxed=True)`, or leave `relaxed` out"
+        yield Diagnostic("lang.cluster", text, stmt.span, help=fix)
     match stmt.ctas:
         case Range(lo, extent) if not isinstance(lo, Int) or not 0 <= lo.value <= place.block.cluster - extent:
             text = f"`{stmt.barrier}[...]` ranges over CTAs that the cluster of {place.block.cluster} does not have"

@@ -16,7 +16,7 @@ from exogpu.isa.groups import (
 from exogpu.isa.multicast import tma_load_multicast
 from exogpu.isa.tma import tma_load, tma_reduce_add, tma_store
 from exogpu.isa.vector import vec_copy
-from exogpu.isa.wgmma import wgmma, wgmma_rs
+from exogpu.isa.wgmma import wgmma, wgmma_rs, wgmma_ta
 
 __all__ = [
     "acc_add",
@@ -38,5 +38,6 @@ __all__ = [
     "wgmma_commit",
     "wgmma_fence",
     "wgmma_rs",
+    "wgmma_ta",
     "wgmma_wait",
 ]

@@ -264,9 +264,12 @@ def test_the_sequential_meaning(tmp_path: Path) -> None:
     assert np.linalg.norm(got - wanted) / np.linalg.norm(wanted) < 4e-3
 
 
-def test_rows_of_b_along_n(tmp_path: Path) -> None:
-    proc = load(CASES / "registers.py")["rows_along_n"]
+@pytest.mark.parametrize("name", ["rows_along_n", "rows_along_m"])
+def test_rows_across_k(name: str) -> None:
+    proc = load(CASES / "registers.py")[name]
     args = random_inputs(proc, {"M": 5, "N": 300, "K": 70}, seed=2)
-    a, b = (np.asarray(args[name], np.float64) for name in "AB")
+    a, b = (np.asarray(args[letter], np.float64) for letter in "AB")
+    if name == "rows_along_m":
+        a, b = a.T, b.T
     got = np.asarray(interpret(proc, args)["C"], np.float64)
     assert np.linalg.norm(got - a @ b) / np.linalg.norm(a @ b) < 1e-6

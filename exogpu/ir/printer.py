@@ -85,7 +85,7 @@ def _block(block: Block) -> str:
         parts.append("persistent=True")
     if block.raster != 1:
         parts.append(f"raster={block.raster}")
-    if block.cluster != 1:
+    if block.clustered:
         parts.append(f"cluster={block.cluster}")
     return f"block({', '.join(parts)})"
 

@@ -103,14 +103,16 @@ def block(ctx: Context, node: ast.Call) -> Block:
     cluster = _count(ctx, options, "cluster")
     if node.args:
         threads = integer(ctx, node.args[0], "the number of threads", lambda v: v >= 1, "at least 1")
-        return Block(threads, (), persistent, raster, cluster, ctx.span(node))
+        return Block(threads, (), persistent, raster, cluster, "cluster" in options, ctx.span(node))
     parts = [_role(ctx, k) for k in roles]
     firsts = accumulate((threads for _, threads, _ in parts), initial=0)
     decls = tuple(
         RoleDecl(name, first, threads, regs, ctx.span(k))
         for k, first, (name, threads, regs) in zip(roles, firsts, parts, strict=False)
     )
-    return Block(sum(r.threads for r in decls), decls, persistent, raster, cluster, ctx.span(node))
+    return Block(
+        sum(r.threads for r in decls), decls, persistent, raster, cluster, "cluster" in options, ctx.span(node)
+    )
 
 
 def _count(ctx: Context, options: dict[str, ast.expr], name: str) -> int:

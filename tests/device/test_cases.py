@@ -151,3 +151,15 @@ def test_rows_across_k(kernel: Callable[[str], Kernel], name: str, m: int, n: in
     kernel(name)(a, b, c)
     wanted = a.double().T @ b.double().T if turned else a.double() @ b.double()
     torch.testing.assert_close(c.double(), wanted, rtol=1e-4, atol=k * 1e-5)
+
+
+@pytest.mark.parametrize("times", [1, 7])
+def test_accumulator_sums(kernel: Callable[[str], Kernel], times: int) -> None:
+    """Products of small integers, exact in every type. Run: pytest tests/device/test_cases.py -k accumulator"""
+    torch = pytest.importorskip("torch")
+    a, b = (torch.randint(-1, 2, (rows, 16), device="cuda").bfloat16() for rows in (64, 8))
+    sums = [torch.ones(64, 8, device="cuda", dtype=t) for t in (torch.float32, torch.bfloat16, torch.float16)]
+    kernel("product_sums")(a, b, *sums, T=times)
+    wanted = 1 + times * (a.float() @ b.float().T)
+    for got in sums:
+        assert bool((got.float() == wanted).all())

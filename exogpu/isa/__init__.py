@@ -25,7 +25,7 @@ from exogpu.isa.multicast import tma_load_multicast
 from exogpu.isa.named import bar_arrive, bar_sync
 from exogpu.isa.tma import tma_load, tma_reduce_add, tma_store
 from exogpu.isa.vector import vec_copy
-from exogpu.isa.wgmma import wgmma, wgmma_rs
+from exogpu.isa.wgmma import wgmma, wgmma_rs, wgmma_ta
 
 __all__ = [
     "acc_add",
@@ -55,5 +55,6 @@ __all__ = [
     "wgmma_commit",
     "wgmma_fence",
     "wgmma_rs",
+    "wgmma_ta",
     "wgmma_wait",
 ]

@@ -26,7 +26,7 @@ from exogpu.ir.instr import Alignment, Buffers, Footprint, Instr, Mode, Param, P
 from exogpu.ir.linear import linear, literal
 from exogpu.ir.stmt import If, InstrCall, Range, Stmt, Window
 from exogpu.ir.types import Gmem, Scalar, Smem, WgmmaD
-from exogpu.ir.value import Read, ScalarFn, Value
+from exogpu.ir.value import Cast, Read, ScalarFn, Value
 from exogpu.isa.atomic import sum_of
 from exogpu.isa.build import add, apply_fn, assign, element, in_bounds, nest, trails
 
@@ -56,7 +56,8 @@ def _meaning(
 
     def body(e: tuple[Index, ...]) -> Stmt:
         value = apply_fn(fn if isinstance(fn, ScalarFn) else None, Read(src.buffer, element(src, e)))
-        store = combine(dst, e, value)
+        # a sum rounds its operand to the tensor's type before it adds
+        store = combine(dst, e, Cast(buffers[dst.buffer].dtype, value))
         if isinstance(buffers[dst.buffer].memory, Gmem):
             return If(in_bounds(element(dst, e), buffers[dst.buffer]), (store,), ())
         return store

@@ -1,8 +1,8 @@
 """Warpgroup matrix multiply-accumulate, `a` in shared memory or in registers, `b` in shared memory (PTX ISA,
 wgmma.mma_async).
 
-`b` is (N, k), its rows along k, or with `transpose_b=False` (k, N), its rows along N: then at most 64 columns, or
-(N / 64, k, 64) blocks of 64 columns.
+`a` is (64, k), its rows along k, or for `wgmma_ta` (k, 64), its rows along M. `b` is (N, k), its rows along k, or with
+`transpose_b=False` (k, N), its rows along N: then at most 64 columns, or (N / 64, k, 64) blocks of 64 columns.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ SWIZZLE = 128
 BLOCK = 64
 """Elements of a row."""
 DESCRIPTOR_UNIT = 16
+ALONG_M = "wgmma_ta"
 
 
 def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
@@ -33,14 +34,14 @@ def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
         problems.append(f"a is {types[0].value} but b is {types[1].value}")
     if not isinstance(_flag(call, "transpose_b"), Bool | None):
         problems.append("transpose_b is True or False")
-    k = K_BYTES // types[0].bytes
-    n = d.shape[1]
+    k, n = K_BYTES // types[0].bytes, d.shape[1]
+    left = (k, M) if _along_m(call) else (M, k)
     wanted: list[tuple[int, ...]] = [(n, k)]
     if not _transposes(call):
         wanted = [(k, n)] if n <= BLOCK else [(n // BLOCK, k, BLOCK)]
-    if d.shape != (M, n) or a.shape != (M, k) or b.shape not in wanted:
+    if d.shape != (M, n) or a.shape != left or b.shape not in wanted:
         needed = " or ".join(map(str, wanted))
-        problems.append(f"shapes must be d ({M}, N), a ({M}, {k}), b {needed}; got {d.shape}, {a.shape}, {b.shape}")
+        problems.append(f"shapes must be d ({M}, N), a {left}, b {needed}; got {d.shape}, {a.shape}, {b.shape}")
     if n % 8 or not 8 <= n <= 256:
         problems.append(f"N must be a multiple of 8 in 8..256, not {n}")
     if not trails(d, 2):
@@ -67,11 +68,11 @@ def _operand_rules(call: InstrCall, buffers: Buffers, name: str) -> list[str]:
 def _alignments(call: InstrCall, buffers: Buffers) -> tuple[Alignment, ...]:
     """Operands start at a swizzle atom of 8 rows and at a whole instruction-K step inside the 128-byte row; the
     accumulator tile at a fragment block of 8 columns, an A fragment at one of 16."""
-    k = call.window("a").shape[1]
-    inner = k if _transposes(call) else BLOCK
+    k = K_BYTES // buffers[call.window("a").buffer].dtype.bytes
+    inner_a, inner_b = (BLOCK if rows else k for rows in (_along_m(call), not _transposes(call)))
     in_shared = [name for name in ("a", "b") if isinstance(buffers[call.window(name).buffer].memory, Smem)]
     rows = tuple(Alignment(name, -2, 8) for name in in_shared)
-    return (Alignment("d", -1, 8), Alignment("a", -1, k), Alignment("b", -1, inner), *rows)
+    return (Alignment("d", -1, 8), Alignment("a", -1, inner_a), Alignment("b", -1, inner_b), *rows)
 
 
 def _flag(call: InstrCall, name: str) -> Cond | None:
@@ -84,6 +85,10 @@ def _flag(call: InstrCall, name: str) -> Cond | None:
 
 def _transposes(call: InstrCall) -> bool:
     return _flag(call, "transpose_b") != Bool(False)
+
+
+def _along_m(call: InstrCall) -> bool:
+    return call.instr.name == ALONG_M
 
 
 def _b_offsets(call: InstrCall, n: Index, k: Index) -> tuple[Index, ...]:
@@ -99,11 +104,11 @@ def _meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
 
     def product(e: tuple[Index, ...]) -> Stmt:
         m, n, k = e
-        left = Cast(Scalar.F32, Read(a.buffer, element(a, (m, k))))
+        left = Cast(Scalar.F32, Read(a.buffer, element(a, (k, m) if _along_m(call) else (m, k))))
         right = Cast(Scalar.F32, Read(b.buffer, element(b, _b_offsets(call, n, k))))
         return Assign(d.buffer, element(d, (m, n)), "+=", Arith("*", left, right))
 
-    accumulate = nest((*d.shape, a.shape[1]), product)
+    accumulate = nest((*d.shape, K_BYTES // buffers[a.buffer].dtype.bytes), product)
     cond = _flag(call, "accumulate")
     if cond is None:
         return accumulate
@@ -121,13 +126,13 @@ def _operand(call: InstrCall, buffers: Buffers, name: str) -> MatrixDescriptor:
 
 
 def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
-    n, k = call.window("d").shape[1], call.window("a").shape[1]
     info = buffers[call.window("a").buffer]
+    n, k = call.window("d").shape[1], K_BYTES // info.dtype.bytes
     kind = info.dtype.value
     cond = _flag(call, "accumulate") or Bool(True)
-    along_n = int(not _transposes(call))
+    along_m, along_n = int(_along_m(call)), int(not _transposes(call))
     a: AsmOperand = _operand(call, buffers, "a")
-    majors = f"0, {along_n}"
+    majors = f"{along_m}, {along_n}"
     if isinstance(info.memory, WgmmaA):
         a = Pairs(Fragment("a", Int(0)), k // 4)
         majors = f"{along_n}"
@@ -172,3 +177,5 @@ def _multiply(name: str, a: type[Smem | WgmmaA], access: Footprint) -> Instr:
 wgmma = _multiply("wgmma", Smem, Footprint("a", Mode.READ, Proxy.ASYNC, warp_dim=0))
 
 wgmma_rs = _multiply("wgmma_rs", WgmmaA, Footprint("a", Mode.READ, Proxy.REGISTER, warp_dim=0))
+
+wgmma_ta = _multiply(ALONG_M, Smem, Footprint("a", Mode.READ, Proxy.ASYNC, warp_dim=1))

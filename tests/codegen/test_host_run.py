@@ -95,13 +95,17 @@ def test_operands_in_registers(shipped: Callable[..., HostKernel], name: str, m:
     np.testing.assert_allclose(y, wanted, rtol=1e-2, atol=2e-3 * np.abs(wanted).max())
 
 
+@pytest.mark.parametrize("name", ["rows_along_n", "rows_along_m"])
 @pytest.mark.parametrize("m, n, k", [(1, 8, 8), (70, 300, 130)])
-def test_rows_along_n(shipped: Callable[..., HostKernel], m: int, n: int, k: int) -> None:
-    gemm, rng = shipped("tests/codegen/cases/registers.py", "rows_along_n"), np.random.default_rng(m)
-    a, b = normal(gemm.bundle, "A", (m, k), rng), normal(gemm.bundle, "B", (k, n), rng)
+def test_rows_across_k(shipped: Callable[..., HostKernel], name: str, m: int, n: int, k: int) -> None:
+    gemm, rng = shipped("tests/codegen/cases/registers.py", name), np.random.default_rng(m)
+    turned = name == "rows_along_m"
+    a = normal(gemm.bundle, "A", (k, m) if turned else (m, k), rng)
+    b = normal(gemm.bundle, "B", (n, k) if turned else (k, n), rng)
     c = empty(gemm.bundle, "C", (m, n), pad=1)
     gemm(A=a, B=b, C=c, M=m, N=n, K=k)
-    np.testing.assert_allclose(c, a.astype(np.float64) @ b.astype(np.float64), rtol=1e-5, atol=1e-5 * k)
+    left, right = a.astype(np.float64), b.astype(np.float64)
+    np.testing.assert_allclose(c, left.T @ right.T if turned else left @ right, rtol=1e-5, atol=1e-5 * k)
     assert np.isnan(surroundings(c)).all(), "something outside C was written"
 
 

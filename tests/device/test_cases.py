@@ -138,15 +138,31 @@ def test_chained_products(kernel: Callable[[str], Kernel], name: str, m: int, n:
     torch.testing.assert_close(y.double() / scale, wanted / scale, rtol=0, atol=4e-3)
 
 
-@pytest.mark.parametrize("m, n, k", [(1, 8, 8), (64, 256, 64), (65, 264, 72), (1000, 1000, 520)])
-def test_rows_along_n(kernel: Callable[[str], Kernel], m: int, n: int, k: int) -> None:
-    """B as it is, not transposed. Run: pytest tests/device/test_cases.py -k rows_along_n"""
+@pytest.mark.parametrize("name", ["rows_along_n", "rows_along_m"])
+@pytest.mark.parametrize("m, n, k", [(8, 8, 8), (64, 256, 64), (72, 264, 72), (1000, 1000, 520)])
+def test_rows_across_k(kernel: Callable[[str], Kernel], name: str, m: int, n: int, k: int) -> None:
+    """A B, and A^T B^T. Run: pytest tests/device/test_cases.py -k rows_across"""
     torch = pytest.importorskip("torch")
     torch.manual_seed(m + n + k)
-    a, b = torch.randn(m, k, device="cuda").bfloat16(), torch.randn(k, n, device="cuda").bfloat16()
+    turned = name == "rows_along_m"
+    a = torch.randn((k, m) if turned else (m, k), device="cuda").bfloat16()
+    b = torch.randn((n, k) if turned else (k, n), device="cuda").bfloat16()
     c = torch.full((m, n), float("nan"), device="cuda")
-    kernel("rows_along_n")(a, b, c)
-    torch.testing.assert_close(c.double(), a.double() @ b.double(), rtol=1e-4, atol=k * 1e-5)
+    kernel(name)(a, b, c)
+    wanted = a.double().T @ b.double().T if turned else a.double() @ b.double()
+    torch.testing.assert_close(c.double(), wanted, rtol=1e-4, atol=k * 1e-5)
+
+
+@pytest.mark.parametrize("times", [1, 7])
+def test_accumulator_sums(kernel: Callable[[str], Kernel], times: int) -> None:
+    """Products of small integers, exact in every type. Run: pytest tests/device/test_cases.py -k accumulator"""
+    torch = pytest.importorskip("torch")
+    a, b = (torch.randint(-1, 2, (rows, 16), device="cuda").bfloat16() for rows in (64, 8))
+    sums = [torch.ones(64, 8, device="cuda", dtype=t) for t in (torch.float32, torch.bfloat16, torch.float16)]
+    kernel("product_sums")(a, b, *sums, T=times)
+    wanted = 1 + times * (a.float() @ b.float().T)
+    for got in sums:
+        assert bool((got.float() == wanted).all())
 
 
 @pytest.mark.parametrize("name, block, m, k", [

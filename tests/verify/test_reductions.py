@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exogpu.ir.interp import interpret
+from exogpu.ir.interp import interpret, random_inputs
 from exogpu.lang import load
 from exogpu.verify.prove import verify
 from exogpu.verify.result import Report, Status
@@ -153,3 +153,26 @@ def test_the_sequential_meaning_is_a_sum(tmp_path: Path) -> None:
         width = min(32, 40 - 4 * m)
         wanted[:, 4 * m : 4 * m + width] += x[m, :width]
     np.testing.assert_array_equal(got["S"], wanted)
+
+
+ROUNDED = """from exogpu.lang import *
+
+@scalar
+def small(x: f32) -> f32:
+    return 0.5009765625
+
+@proc
+def k(M: size, C: bf16[64, 8] @ GMEM):
+    block(128)
+    for m in tasks(0, 1):
+        acc: f32[1, 64, 8] @ WGMMA_D
+        acc_add(C[0:64, 0:8], acc[0, :, :], small)
+"""
+
+
+def test_a_narrow_sum_rounds_its_operand_first(tmp_path: Path) -> None:
+    """128 + 0.501: 129 if the sum were rounded once, 128 since 0.5 is added, and ties go to even."""
+    (path := tmp_path / "rounded.py").write_text(ROUNDED)
+    proc = load(path)["k"]
+    c = np.full((64, 8), 128.0, np.asarray(random_inputs(proc, {"M": 1}, 0)["C"]).dtype)
+    assert (np.asarray(interpret(proc, {"M": 1, "C": c})["C"], np.float32) == 128).all()

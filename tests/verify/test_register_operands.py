@@ -63,6 +63,29 @@ def step(**changed: str) -> str:
     return HEAD + STEP.format(**{**parts, **changed})
 
 
+SHAPES = """        a: bf16[64, 64] @ SMEM(swizzle=128)
+        b: bf16[16, 64] @ SMEM(swizzle=128)
+        wide: f32[1, 64, 16] @ WGMMA_D
+        for t in threads(1):
+            tma_load(a[:, :], A[0:64, 0:64], full)
+            tma_load(b[:, :], A[0:16, 0:64], full)
+            Arrive(full, tx=10240)
+        Await(full)
+        wgmma_fence()
+        wgmma(wide[0, :, :], a[:, 0:16], b[:, 0:16], accumulate=False)
+        {between}
+        wgmma(wide[0, :, 0:{columns}], a[:, 16:32], b[0:{columns}, 16:32])
+        wgmma_commit()
+        wgmma_wait(0)
+        acc_store(C[0:64, 0:8], wide[0, :, 8:16])
+"""
+
+
+def shapes(columns: int, between: str = "") -> str:
+    """Two products into one accumulator."""
+    return HEAD + SHAPES.format(columns=columns, between=between.replace("\n", "\n        "))
+
+
 TWO = """        a: bf16[64, 64] @ SMEM(swizzle=128)
         b: bf16[8, 64] @ SMEM(swizzle=128)
         for t in threads(1):
@@ -164,6 +187,14 @@ TWINS = [
     ("wgmma.reg_inflight", convert(wait="wgmma_wait(1)"), convert()),
     ("wgmma.reg_fence", convert(fence="Fence()"), convert()),
     ("uninit", convert(used="0:16"), convert()),
+    # products of one shape follow each other; of two shapes only after a wait and a fence
+    ("wgmma.reg_fence", shapes(8), shapes(16)),
+    ("wgmma.reg_fence", shapes(8), shapes(8, "wgmma_commit()\nwgmma_wait(0)\nwgmma_fence()")),
+    (
+        "wgmma.reg_fence",
+        shapes(8, "wgmma_commit()\nwgmma_wait(1)\nwgmma_fence()"),
+        shapes(8, "wgmma_commit()\nwgmma_wait(0)\nwgmma_fence()"),
+    ),
 ]
 
 
@@ -233,9 +264,12 @@ def test_the_sequential_meaning(tmp_path: Path) -> None:
     assert np.linalg.norm(got - wanted) / np.linalg.norm(wanted) < 4e-3
 
 
-def test_rows_of_b_along_n(tmp_path: Path) -> None:
-    proc = load(CASES / "registers.py")["rows_along_n"]
+@pytest.mark.parametrize("name", ["rows_along_n", "rows_along_m"])
+def test_rows_across_k(name: str) -> None:
+    proc = load(CASES / "registers.py")[name]
     args = random_inputs(proc, {"M": 5, "N": 300, "K": 70}, seed=2)
-    a, b = (np.asarray(args[name], np.float64) for name in "AB")
+    a, b = (np.asarray(args[letter], np.float64) for letter in "AB")
+    if name == "rows_along_m":
+        a, b = a.T, b.T
     got = np.asarray(interpret(proc, args)["C"], np.float64)
     assert np.linalg.norm(got - a @ b) / np.linalg.norm(a @ b) < 1e-6

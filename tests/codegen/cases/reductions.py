@@ -79,3 +79,33 @@ def tile_sums(M: size, N: size, X: f32[M, N] @ GMEM, Y: f32[8, 32] @ GMEM, Z: bf
             tma_reduce_add(Z[0:8, 0:64], z[:, :])
             bulk_commit()
             bulk_wait_read(0)
+
+
+@proc
+def product_sums(
+    T: size,
+    A: bf16[64, 16] @ GMEM,
+    B: bf16[8, 16] @ GMEM,
+    F: f32[64, 8] @ GMEM,
+    G: bf16[64, 8] @ GMEM,
+    H: f16[64, 8] @ GMEM,
+):
+    """Each of F, G and H += T times A B^T, from accumulators."""
+    block(128)
+    full = mbarrier(ring=1, count=1)
+    for t in tasks(0, T):
+        acc: f32[1, 64, 8] @ WGMMA_D
+        a: bf16[64, 64] @ SMEM(swizzle=128)
+        b: bf16[8, 64] @ SMEM(swizzle=128)
+        for x in threads(1):
+            tma_load(a[:, :], A[0:64, 0:64], full)
+            tma_load(b[:, :], B[0:8, 0:64], full)
+            Arrive(full, tx=9216)
+        Await(full)
+        wgmma_fence()
+        wgmma(acc[0, :, :], a[:, 0:16], b[:, 0:16], accumulate=False)
+        wgmma_commit()
+        wgmma_wait(0)
+        acc_add(F[0:64, 0:8], acc[0, :, :])
+        acc_add(G[0:64, 0:8], acc[0, :, :])
+        acc_add(H[0:64, 0:8], acc[0, :, :])

@@ -195,3 +195,41 @@ def rows_along_n(M: size, N: size, K: size, A: bf16[M, K] @ GMEM, B: bf16[K, N] 
                 Fence()
             acc_store(C[64 * m : 64 * m + 64, 256 * n : 256 * n + 192], wide[0, :, :])
             acc_store(C[64 * m : 64 * m + 64, 256 * n + 192 : 256 * n + 256], rest[0, :, :])
+
+
+@proc
+def rows_along_m(M: size, N: size, K: size, A: bf16[K, M] @ GMEM, B: bf16[N, K] @ GMEM, C: f32[M, N] @ GMEM):
+    """C = A^T B^T for an A whose rows run along M: two warpgroups with 64 rows of C each."""
+    require(M >= 1 and N >= 1 and K >= 1)
+    block(256)
+    full = mbarrier(ring=1, count=1)
+    for m in tasks(0, ceildiv(M, 128)):
+        for n in tasks(0, ceildiv(N, 64)):
+            acc: f32[2, 64, 64] @ WGMMA_D
+            for k in seq(0, ceildiv(K, 64)):
+                a: bf16[2, 64, 64] @ SMEM(swizzle=128)
+                b: bf16[64, 64] @ SMEM(swizzle=128)
+                for t in threads(1):
+                    for c in unroll(0, 2):
+                        tma_load(
+                            a[c, :, :],
+                            A[64 * k : 64 * k + 64, 128 * m + 64 * c : 128 * m + 64 * c + 64],
+                            full,
+                        )
+                    tma_load(b[:, :], B[64 * n : 64 * n + 64, 64 * k : 64 * k + 64], full)
+                    Arrive(full, tx=3 * 64 * 64 * 2)
+                Await(full)
+                for w in threads(2, unit=warpgroup):
+                    wgmma_fence()
+                    for j in unroll(0, 4):
+                        wgmma_ta(
+                            acc[w, :, :],
+                            a[w, 16 * j : 16 * j + 16, :],
+                            b[:, 16 * j : 16 * j + 16],
+                            accumulate=k > 0 or j > 0,
+                        )
+                    wgmma_commit()
+                    wgmma_wait(0)
+                Fence()
+            for w in threads(2, unit=warpgroup):
+                acc_store(C[128 * m + 64 * w : 128 * m + 64 * w + 64, 64 * n : 64 * n + 64], acc[w, :, :])

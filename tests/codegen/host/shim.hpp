@@ -179,17 +179,17 @@ static void add_f32_4(unsigned long long to, float v0, float v1, float v2, float
     add_f32_2(to + 8, v2, v3);
 }
 
-// wgmma on operands with 128-byte swizzle, rows along K or along the other dimension, or A in registers; each thread
-// computes its own fragment of D.
+// wgmma on operands with 128-byte swizzle, rows along K or across, or A in registers; each thread computes its own
+// fragment of D.
 static float element(unsigned raw) {
     bf16 value;
     memcpy(&value, storage + swizzled(raw, 128), 2);
     return widen(value);
 }
-static float operand(unsigned long long descriptor, int row, int k, bool along_n = false) {
+static float operand(unsigned long long descriptor, int row, int k, bool across) {
     const unsigned start = (descriptor & 0x3fff) << 4, stride = (descriptor >> 32 & 0x3fff) << 4;
     const unsigned leading = (descriptor >> 16 & 0x3fff) << 4;
-    if (along_n) return element(start + row / 64 * leading + k / 8 * stride + k % 8 * 128 + row % 64 * 2);
+    if (across) return element(start + row / 64 * leading + k / 8 * stride + k % 8 * 128 + row % 64 * 2);
     return element(start + row / 8 * stride + row % 8 * 128 + k * 2);
 }
 template <typename A> void multiply(int n, float* d, A a, unsigned long long b, bool accumulate, bool along_n) {
@@ -201,13 +201,14 @@ template <typename A> void multiply(int n, float* d, A a, unsigned long long b, 
         d[i] = sum;
     }
 }
-static void wgmma(int n, float* d, unsigned long long a, unsigned long long b, bool accumulate, bool along_n) {
+static void wgmma(int n, float* d, unsigned long long a, unsigned long long b, bool accumulate, bool along_m,
+                  bool along_n) {
     meet(200 + threadIdx.x / 128, 128);
-    multiply(n, d, [=](int row, int k) { return operand(a, row, k); }, b, accumulate, along_n);
+    multiply(n, d, [=](int row, int k) { return operand(a, row, k, along_m); }, b, accumulate, along_n);
 }
 // Register e / 2 of lane l holds elements e, e + 1: row l / 4 + 8 (e / 2 % 2), column 2 (l % 4) + e % 2 + 8 (e / 4).
 static float fragments[8][64][16];
-static void wgmma(int n, float* d, const unsigned* a, unsigned long long b, bool accumulate, bool along_n) {
+static void wgmma(int n, float* d, const unsigned* a, unsigned long long b, bool accumulate, bool, bool along_n) {
     const int group = threadIdx.x / 128, warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
     for (int e = 0; e < 8; ++e) {
         const float value = float_of(e % 2 ? a[e / 2] & 0xffff0000u : a[e / 2] << 16);

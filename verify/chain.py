@@ -180,7 +180,7 @@ class ChainFormula:
         return self.ctx.api.conj((self.phases.same_cta(a, b), *later))
 
     def _signal(self, a: Instance, b: Instance) -> Formula:
-        if not isinstance(a.event.action, ArriveAction):
+        if not isinstance(a.event.action, ArriveAction) or not self.needs.through(a.event.action):
             return self.ctx.api.literal(False)
         return self.ctx.api.conj((self.phases.same_cta(a, b), self.ctx.le(self.phases.phase(a), self.phases.phase(b))))
 

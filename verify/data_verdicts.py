@@ -101,8 +101,10 @@ def _broken_rule(outcome: Violated, conflict: Conflict) -> str:
     if isinstance(conflict.second.event.action, ExitAction) or conflict.rule.startswith("wgmma."):
         return conflict.rule
     u, x = outcome.unrolling, outcome.x
-    leaders = {x.first // size * size for size in (WARP, WARPGROUP)}
-    leaders &= {t for o in occurrences(u.program, x.event, u.sizes, u.tasks) for t in o.threads}
+    cta, local = divmod(x.first, u.program.threads)
+    leaders = {cta * u.program.threads + local // size * size for size in (WARP, WARPGROUP)}
+    peers = occurrences(u.program, x.event, u.sizes, u.tasks)
+    leaders &= {t for o in peers if x.event.completion is None or o.key == x.key for t in o.threads}
     if any(_released(outcome, plain, thread) for thread in leaders - {x.first}):
         return "mbar.lane_release"
     return hazard(conflict.first.access, conflict.second.access)

@@ -159,6 +159,15 @@ DEVICE void mbarrier_arrive_at(unsigned barrier, unsigned cta) {
         "}\n"
         : : "r"(barrier), "r"(cta) : "memory");
 }
+DEVICE void mbarrier_arrive_relaxed_at(unsigned barrier, unsigned cta) {
+    asm volatile(
+        "{\n"
+        ".reg .b32 remote;\n"
+        "mapa.shared::cluster.u32 remote, %0, %1;\n"
+        "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [remote];\n"
+        "}\n"
+        : : "r"(barrier), "r"(cta) : "memory");
+}
 DEVICE void mbarrier_arrive_expect_at(unsigned barrier, unsigned cta, unsigned bytes) {
     asm volatile(
         "{\n"

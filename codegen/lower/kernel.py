@@ -115,8 +115,6 @@ def written_buffers(body: Block) -> frozenset[str]:
 
 def remote_barriers(proc: Proc) -> frozenset[str]:
     """Barriers on which some thread arrives across CTAs."""
-    if proc.block.cluster == 1:
-        return frozenset()
     return frozenset(s.barrier for s in walk(proc.body) if isinstance(s, Arrive) and s.ctas is not None)
 
 
@@ -130,7 +128,7 @@ def lower(proc: Proc, header: tuple[str, ...], prelude: str) -> Lowered:
     body = prune((*entry, *program))
     params = tuple(_parameters(proc, gathered, written, body))
     head = f'extern "C" __global__ void __launch_bounds__({proc.block.threads}, 1)'
-    if proc.block.cluster > 1:
+    if proc.block.clustered:
         head += f" __cluster_dims__({proc.block.cluster}, 1, 1)"
     kernel = Function(head, entry_name(proc, prelude), tuple(p for _, p in params), body)
     helpers = tuple(gathered.functions[name] for name in sorted(gathered.functions))
@@ -184,7 +182,7 @@ def _entry(proc: Proc, layout: SharedLayout, gathered: Gathered) -> list[Node]:
         Declare("const int", Name("thread"), Name("threadIdx.x")),
         Declare("const int", Name("lane"), Binary("&", Name("thread"), IntLit(WARP - 1))),
         Declare("const int", Name("warp"), Apply("__shfl_sync", (Name("0xffffffffu"), _WARP_INDEX, IntLit(0)))),
-        *([Declare("const unsigned", CTA_RANK, Apply("cluster_rank", ()))] if proc.block.cluster > 1 else []),
+        *([Declare("const unsigned", CTA_RANK, Apply("cluster_rank", ()))] if proc.block.clustered else []),
         Declare("alignas(16) extern __shared__ unsigned char", Name("shared_raw"), extent=0),
         Declare("unsigned char* const", Name("shared"), _aligned_base(layout)),
         Declare("const unsigned", Name("shared_base"), Apply("shared_address", (Name("shared"),))),
@@ -199,7 +197,7 @@ def _entry(proc: Proc, layout: SharedLayout, gathered: Gathered) -> list[Node]:
         start.append(Do(Apply("mbarrier_init_done", ())))
     if start:
         nodes.append(Branch(Binary("==", Name("thread"), IntLit(0)), tuple(start)))
-    if proc.block.cluster > 1:
+    if proc.block.clustered:
         # every CTA has started and initialised its barriers before another touches its shared memory
         nodes.append(Do(Apply("cluster_barrier", ())))
     elif proc.barriers:

@@ -37,7 +37,7 @@ def byte_offset(info: BufferInfo, index: Sequence[Index]) -> Index:
 
 def in_cta(state: State, info: BufferInfo, index: Sequence[Index]) -> tuple[BufferInfo, Sequence[Index], Expr | None]:
     """What one CTA holds of a buffer, the index in it, and which CTA that is (None: the executing one)."""
-    if state.proc.block.cluster == 1 or not isinstance(info.memory, Smem):
+    if not state.proc.block.clustered or not isinstance(info.memory, Smem):
         return info, index, None
     cta = simplify(index[0], state.facts)
     own = isinstance(cta, Var) and cta.name in state.own_cta

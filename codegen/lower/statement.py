@@ -167,7 +167,8 @@ def _threads(state: State, stmt: For, unit: int, path: Path) -> list[Node]:
     lo, hi = stmt.lo, stmt.hi
     if not isinstance(lo, Int) or not isinstance(hi, Int):
         raise BadInput((Diagnostic("unsupported", "the bounds of a thread loop are literals", stmt.span),))
-    if state.proc.block.cluster > 1 and unit == state.proc.block.threads and state.team.size > unit:
+    block = state.proc.block
+    if block.clustered and unit == block.threads and state.team.size == block.threads * block.cluster:
         return _ctas(state, stmt, lo.value, hi.value, path)
     parts = split(state.team, lo.value, hi.value, unit)
     value = IntLit(lo.value) if parts.value is None else parts.value
@@ -229,10 +230,11 @@ def _arrive(state: State, stmt: Arrive, path: Path) -> list[Node]:
     address = barrier_address(state, stmt.barrier, state.use(path))
     bytes_ = () if stmt.tx is None else (state.indices.expr(stmt.tx),)
     name = "mbarrier_arrive" if stmt.tx is None else "mbarrier_arrive_expect"
-    if state.proc.block.cluster == 1 or stmt.ctas is None:
+    if stmt.ctas is None:
         nodes: list[Node] = [Do(Apply(name, (address, *bytes_)))]
     else:
-        nodes = [Do(Apply(f"{name}_at", (address, cta, *bytes_))) for cta in _targets(state, stmt.ctas)]
+        order = "_relaxed" if stmt.relaxed else ""
+        nodes = [Do(Apply(f"{name}{order}_at", (address, cta, *bytes_))) for cta in _targets(state, stmt.ctas)]
     for step in state.plan.after.get(path, ()):
         if step.by_first:
             nodes += advance(step.counter)

@@ -43,6 +43,7 @@ def build_parser() -> argparse.ArgumentParser:
     mutate.add_argument("target", metavar="PATH[:NAME]", help="the kernel")
     _add_output(mutate)
     _add_jobs(mutate)
+    _add_bench(commands)
     _add(commands, "list", "list the shipped kernels with their signatures")
     explain = _add(commands, "explain", "explain a diagnostic code, for example race.war")
     explain.add_argument("code", metavar="CODE", nargs="?", help="the code; without it, all codes are listed")
@@ -74,6 +75,10 @@ def _add_jobs(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _positive_or_none(text: str) -> int:
+    return 0 if text == "0" else _positive(text)
+
+
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"`{text}` is not a positive whole number")
@@ -93,6 +98,23 @@ def _add_verify(commands: AddParser) -> None:
     parser.add_argument("--smt-dir", metavar="DIR", help="write every question put to the solver as an SMT-LIB file")
     _add_proving(parser)
     parser.add_argument("--allow-unknown", action="store_true", help="exit 0 although something is unknown")
+
+
+def _add_bench(commands: AddParser) -> None:
+    bench = _add(commands, "bench", "measure what proofs cost")
+    kinds = bench.add_subparsers(dest="kind", required=True, metavar="KIND").add_parser
+    parser = _add(kinds, "verify", "time and memory of proofs, and the time of the explicit engine beside them")
+    parser.add_argument("targets", metavar="PATH[:NAME]", nargs="*", help="what to measure")
+    parser.add_argument("--all", action="store_true", help="measure every shipped kernel")
+    parser.add_argument("--scaling", action="store_true", help="measure the flagship in other shapes")
+    parser.add_argument(
+        "--limit",
+        type=_positive_or_none,
+        default=60,
+        metavar="SECONDS",
+        help="time of the explicit engine for one size, 0 to leave it out (default: 60)",
+    )
+    _add_jobs(parser)
 
 
 def _add_compile(commands: AddParser) -> None:

@@ -37,6 +37,18 @@ def resolve(text: str) -> Target:
     return Target(file, name or None)
 
 
+def chosen(texts: Iterable[str], *, every: bool) -> tuple[list[Target], list[Diagnostic]]:
+    """The targets named, or all shipped kernels, and a diagnostic for each name that stands for nothing."""
+    targets: list[Target] = list(shipped()) if every else []
+    problems: list[Diagnostic] = []
+    for text in texts:
+        try:
+            targets.append(resolve(text))
+        except BadInput as error:
+            problems += error.diagnostics
+    return targets, problems
+
+
 def load_procs(targets: Iterable[Target]) -> tuple[list[Proc], list[Diagnostic]]:
     """The procedures of all targets, and a diagnostic for each input that is not acceptable."""
     procs: list[Proc] = []

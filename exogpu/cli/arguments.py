@@ -67,6 +67,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 def _add_proving(parser: argparse.ArgumentParser) -> None:
     _add_jobs(parser)
     parser.add_argument("--no-cache", action="store_true", help="decide everything again, and keep nothing")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="verify on the workers of this Dask cluster")
 
 
 def _add_jobs(parser: argparse.ArgumentParser) -> None:

@@ -20,10 +20,10 @@ def execute(arguments: argparse.Namespace) -> Exit:
         raise UsageError("give PATH[:NAME] of what to verify, or --all for the shipped kernels")
     targets, unresolved = chosen(arguments.targets, every=arguments.all)
     procs, unreadable = load_procs(targets)
-    reports = tuple(decided(proc, arguments) for proc in procs)
+    reports, unacceptable = decided(procs, arguments)
     run = Run(
-        reports,
-        (*unresolved, *unreadable),
+        tuple(reports),
+        (*unresolved, *unreadable, *unacceptable),
         deterministic=arguments.deterministic,
         allow_unknown=arguments.allow_unknown,
     )

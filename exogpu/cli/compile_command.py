@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.errors import UsageError
 from exogpu.cli.output import palette, render
 from exogpu.cli.proofs import decided
@@ -21,7 +22,7 @@ def execute(arguments: argparse.Namespace) -> Exit:
     """Writes a bundle only for a proven kernel; else prints the same report as `verify`."""
     try:
         proc = _one_proc(arguments.target)
-        reports, problems = decided([proc], arguments)
+        reports, problems = decided([proc], axiom_policy(arguments), arguments)
         run = Run(tuple(reports), tuple(problems))
         proven = seal(proc, reports[0]) if reports else None
         if proven is not None:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from exogpu.cli.errors import UsageError
 from exogpu.ir.proc import Proc
+from exogpu.verify.axioms import Policy
 from exogpu.verify.result import Report
 
 
-def remotely(procs: Sequence[Proc], address: str) -> list[Report]:
+def remotely(procs: Sequence[Proc], policy: Policy, address: str) -> list[Report]:
     """The reports in order; UsageError without Dask or without a scheduler at the address."""
     try:
         from distributed import Client
@@ -20,7 +21,7 @@ def remotely(procs: Sequence[Proc], address: str) -> list[Report]:
     except (OSError, ValueError) as error:
         raise UsageError(f"there is no Dask scheduler at {address}: {error}") from error
     with client:
-        futures = [client.submit(_verify, *_place(proc), pure=False) for proc in procs]
+        futures = [client.submit(_verify, *_place(proc), policy, pure=False) for proc in procs]
         reports: list[Report] = client.gather(futures)
     return reports
 
@@ -32,8 +33,8 @@ def _place(proc: Proc) -> tuple[str, int]:
     return proc.span.file, list(load(proc.span.file).values()).index(proc)
 
 
-def _verify(file: str, position: int) -> Report:
+def _verify(file: str, position: int, policy: Policy) -> Report:
     from exogpu.lang import load
     from exogpu.verify.prove import verify
 
-    return verify(list(load(file).values())[position])
+    return verify(list(load(file).values())[position], policy)

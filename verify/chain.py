@@ -16,9 +16,10 @@ from exogpu.ir.instr import Group
 from exogpu.smt.poly import Poly, lift
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.axioms import in_order
-from exogpu.verify.graph import Edge, FenceKind, Needs
+from exogpu.verify.graph import Edge, FenceKind, Needs, covers_cluster
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
+from exogpu.verify.landing import landed
 from exogpu.verify.phases import Phases, barrier_cta
 from exogpu.verify.program import (
     TASK,
@@ -158,16 +159,30 @@ class ChainFormula:
         if self.needs.both_async and "L4" not in allowed:
             parts.append(self.ctx.eq(self.phases.own_cta(self.x), self.phases.own_cta(self.y)))
         kind = self.needs.fence
-        if kind not in (None, FenceKind.REGISTER) and "L1" not in allowed:
+        if kind not in (None, FenceKind.REGISTER) and ("L1" not in allowed or self.model.program.cluster > 1):
             fences = [n for n in nodes if kind is not None and kind.made_by(n.event.action)]
-            parts.append(self.ctx.api.disj(self.model.same_thread(self.x.threads, n.threads) for n in fences))
+            parts.append(self.ctx.api.disj(self._fences(n, allowed) for n in fences))
         return self.ctx.api.conj(parts)
+
+    def _fences(self, node: Instance, allowed: frozenset[str]) -> Formula:
+        """The proxy fence stands where it has to: in the CTA of y, covering the memory; without L1 in x's thread."""
+        ctx, parts = self.ctx, []
+        here = self.phases.own_cta(node)
+        if self.model.program.cluster > 1:
+            parts.append(ctx.eq(here, self.phases.own_cta(self.y)))
+        if self.needs.home is not None and not covers_cluster(node.event.action):
+            parts.append(ctx.eq(here, to_poly(ctx, self.needs.home, self.y.env)))
+        if "L1" not in allowed:
+            parts.append(self.model.same_thread(self.x.threads, node.threads))
+        return ctx.api.conj(parts)
 
     def _from_source(self, node: Instance, allowed: frozenset[str]) -> Formula:
         x = self.x
         match x.event.completion:
             case None:
                 return self._program_order(x, node)
+            case InGroup(Group.COPY) if isinstance(node.event.action, AwaitAction):
+                return landed(self.phases, x, node)
             case InGroup():
                 return self._group_wait(x, node, allowed)
             case TxOn():
@@ -196,7 +211,7 @@ class ChainFormula:
         if wait.group is Group.WGMMA and "L12" in allowed:
             cta = self.phases.own_cta(a) * self.model.program.threads
             who = Span(cta + self.ctx.floordiv(who.first - cta, WARPGROUP) * WARPGROUP, WARPGROUP)
-        return self.ctx.api.conj((done, self.model.same_thread(who, b.threads)))
+        return self.ctx.api.conj((done, self.model.same_thread(who, b.threads), self.model.before(a, b)))
 
     def _completion(self, a: Instance, b: Instance) -> Formula:
         """The await returns only when the copy is done: it waits for its phase, or a later one of the same mbarrier."""
@@ -268,7 +283,7 @@ class ChainFormula:
 def axioms(chain: LiftedChain, x: Event, y: Event, needs: Needs) -> tuple[str, ...]:
     """Memory-model axioms that the chain's edges rely on."""
     used = set(needs.axioms)
-    if needs.fence in (FenceKind.SHARED, FenceKind.GLOBAL) and not _fenced_by_source(chain, needs.fence):
+    if needs.fence in (FenceKind.SHARED, FenceKind.GLOBAL) and not _fenced_by_source(chain, x, needs.fence):
         used.add("L1")
     used |= {edge_axiom(a.event) for a, edge in zip(chain.links, chain.edges, strict=False) if edge is Edge.COMPLETION}
     if isinstance(x.completion, InGroup) and x.completion.group is Group.WGMMA:
@@ -283,8 +298,10 @@ def edge_axiom(event: Event) -> str:
     return "L12" if isinstance(event.completion, InGroup) else "L11"
 
 
-def _fenced_by_source(chain: LiftedChain, kind: FenceKind) -> bool:
+def _fenced_by_source(chain: LiftedChain, x: Event, kind: FenceKind) -> bool:
     """The fence is executed by the thread of x, before the chain changes over to another thread."""
+    if x.completion is not None and isinstance(chain.links[0].event.action, AwaitAction):
+        return False  # others await that x has landed
     for link, edge in zip(chain.links, (*chain.edges, Edge.SIGNAL), strict=True):
         if kind.made_by(link.event.action):
             return True

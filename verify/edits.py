@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from exogpu.ir.collective import WARP, WARPGROUP, Collective, inside, whole
 from exogpu.ir.index import Bin, Cmp, Int
-from exogpu.ir.instr import ProxyFence, WaitGroup
+from exogpu.ir.instr import HoldsPhase, Instr, ProxyFence, WaitGroup
 from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, For, If, IndexArg, InstrCall, Role, Stmt, Threads
 from exogpu.ir.types import Smem
@@ -117,7 +117,13 @@ def _rebuilt(stmt: Stmt, blocks: list[Block]) -> Stmt:
 
 def synchronises(stmt: Stmt) -> bool:
     """The statement only synchronises."""
-    return isinstance(stmt, Fence | Arrive | Await) or (isinstance(stmt, InstrCall) and stmt.instr.effect is not None)
+    match stmt:
+        case Fence() | Arrive() | Await():
+            return True
+        case InstrCall(instr=instr):
+            return instr.effect is not None or isinstance(instr.completion, HoldsPhase)
+        case _:
+            return False
 
 
 def only_synchronises(stmt: Stmt) -> bool:
@@ -200,8 +206,7 @@ def depths(site: Site) -> Iterator[Edit]:
 def depth(site: Site, step: int) -> Iterator[Edit]:
     """A group wait that leaves `step` more groups pending."""
     match site.stmt:
-        case InstrCall(instr=instr) as call if isinstance(instr.effect, WaitGroup):
-            pending = instr.effect.operand
+        case InstrCall(instr=Instr(effect=WaitGroup(operand=str() as pending)) as instr) as call:
             arg = call.operand(pending)
             value = const(arg.value) + step if isinstance(arg, IndexArg) else -1
             if value >= 0:
@@ -299,7 +304,7 @@ def fresh(proc: Proc) -> str:
     """A name for a loop variable that the kernel does not use."""
     used = {s.var for s in walk(proc.body) if isinstance(s, For)}
     used |= {s.name for s in walk(proc.body) if isinstance(s, Alloc)}
-    used |= {d.name for d in (*proc.args, *proc.barriers)}
+    used |= {d.name for d in (*proc.args, *proc.barriers, *proc.named)}
     return next(v for n in range(len(used) + 1) if (v := f"u{n}") not in used)
 
 
@@ -307,12 +312,17 @@ def fresh(proc: Proc) -> str:
 
 
 def counts(proc: Proc) -> Iterator[Edit]:
-    """A barrier that waits for one arrival less or more."""
+    """A barrier that waits for one arrival less or more, a named one for one warp."""
     for n, barrier in enumerate(proc.barriers):
         for count in (barrier.count - 1, barrier.count + 1):
             if count >= 1:
                 changed = (*proc.barriers[:n], replace(barrier, count=count), *proc.barriers[n + 1 :])
                 yield Edit("count", f"{barrier.name}: count {count}", barrier.span, replace(proc, barriers=changed))
+    for n, named in enumerate(proc.named):
+        for count in (named.count - WARP, named.count + WARP):
+            if count >= WARP:
+                others = (*proc.named[:n], replace(named, count=count), *proc.named[n + 1 :])
+                yield Edit("count", f"{named.name}: count {count}", named.span, replace(proc, named=others))
 
 
 def barrier_rings(proc: Proc) -> Iterator[Edit]:

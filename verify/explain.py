@@ -12,6 +12,7 @@ from exogpu.verify.chain import Link as Lifted
 from exogpu.verify.graph import Edge, FenceKind, Needs
 from exogpu.verify.lower import CTA_ROLE
 from exogpu.verify.program import (
+    ALL,
     TASK,
     AwaitAction,
     Event,
@@ -63,9 +64,11 @@ def _leaving(program: Program, x: Event, event: Event) -> tuple[str, tuple[str, 
     match x.completion, event.action:
         case InGroup(group), WaitAction(pending=pending, reads_only=reads_only):
             done = "has read its source" if reads_only else "is done"
-            youngest = {0: "all groups", 1: "all but the youngest group"}
+            youngest = {ALL: "all of its thread", 0: "all groups", 1: "all but the youngest group"}
             finished = youngest.get(pending, f"all but the {pending} youngest groups")
             return f"the wait covers x's {group.value} group, so x {done}: it finishes {finished}", ("L5", "L12")
+        case InGroup(), AwaitAction(barrier):
+            return f"this await is for a phase of {barrier} that completes only when x has landed, or a later one", ()
         case TxOn(barrier), AwaitAction():
             return f"x's bytes complete a phase of {barrier}, and this await is for that phase or a later one", ("L7",)
         case _:
@@ -90,7 +93,8 @@ def _signal(program: Program, event: Event) -> tuple[str, tuple[str, ...]]:
     if not isinstance(event.action, AwaitAction):
         return "the arrive is for the awaited phase or an earlier one", ()
     barrier, lag = program.barriers[event.action.barrier], event.action.lag
-    why = f"the arrive is for the phase of {barrier.name} that is awaited, or an earlier one"
+    phase = "generation" if barrier.named else "phase"
+    why = f"the arrive is for the {phase} of {barrier.name} that is awaited, or an earlier one"
     if lag:
         turn = " (one turn of the ring)" if lag == barrier.ring else ""
         why += f"; the n-th await is for phase n - {lag}{turn}"

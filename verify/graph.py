@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from exogpu.ir.collective import WARP, WARPGROUP
+from exogpu.ir.evaluate import evaluate
+from exogpu.ir.index import Index
 from exogpu.ir.instr import Group, ProxyFence, WgmmaFence
 from exogpu.verify.concrete import Key, Occurrence, Unrolling, cta_meant
 from exogpu.verify.program import (
@@ -42,12 +44,18 @@ class FenceKind(enum.Enum):
                 return False
 
 
+def covers_cluster(action: Action | None) -> bool:
+    """A proxy fence for every state space, other CTAs' shared memory included."""
+    return isinstance(action, ProxyFence) and action.everywhere
+
+
 @dataclass(frozen=True, slots=True)
 class Needs:
     """What a path must do: order visibly or only in time, and pass through a fence of the given kind.
 
     `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it. `both_async`: both accesses
-    are asynchronous. `axioms`: what every path with an intermediate event relies on.
+    are asynchronous. `axioms`: what every path with an intermediate event relies on. `home`: the CTA in whose shared
+    memory the two meet, over the variables of the second; None if both can only be of one CTA, or it is global memory.
     """
 
     temporal: bool = False
@@ -55,10 +63,15 @@ class Needs:
     reads_only: bool = False
     both_async: bool = False
     axioms: frozenset[str] = frozenset()
+    home: Index | None = None
 
     def through(self, signal: ArriveAction, allowed: frozenset[str]) -> bool:
-        """The arrive hands on what the path has to carry; a relaxed one does so for asynchronous accesses (L4)."""
-        return not signal.relaxed or self.temporal or (self.both_async and "L4" in allowed)
+        """The arrive hands on what the path has to carry; a relaxed one does so for asynchronous accesses (L4), and one
+        that waits for copies for those copies alone (PTX ISA, asynchronous operations), though it comes later."""
+        if self.temporal:
+            return True
+        published = not signal.relaxed or (self.both_async and "L4" in allowed)
+        return published and not signal.after_copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +110,7 @@ class Search:
         self.u = unrolling
         self.source = source
         self.needs = needs
+        self.target = source
         self.axioms = unrolling.program.axioms if axioms is None else axioms
         threads = unrolling.program.everybody if everybody else unrolling.representatives()
         self.threads = frozenset(threads) | frozenset(source.threads)
@@ -106,6 +120,7 @@ class Search:
     def path_to(self, target: Occurrence) -> list[PathNode] | None:
         """The intermediate nodes of a shortest path to `target` (empty: ordered directly), or None."""
         fenced = self.needs.fence is None
+        self.target = target
         self.threads |= frozenset(target.threads)
         if fenced and self._direct(target):
             return []
@@ -126,6 +141,7 @@ class Search:
 
     def is_path(self, nodes: list[PathNode], target: Occurrence) -> bool:
         """The nodes, in this order, make a path from the source to `target`."""
+        self.target = target
         fenced = self.needs.fence is None
         if not fenced and not any(self._is_fence(n.index, n.thread) for n in nodes):
             return False
@@ -145,7 +161,7 @@ class Search:
             and sends.barrier == waits.barrier
             and self.needs.through(sends, self.axioms)
         ):
-            phase = self.u.number(a.index, a.item.first)
+            phase = self.u.number(a.index, a.thread)
             same = self.u.barrier_cta(a.index) == b.thread // self.u.program.threads
             if same and 0 <= phase <= self.u.number(b.index, b.thread):
                 return Edge.SIGNAL
@@ -169,10 +185,23 @@ class Search:
             queue.append(state)
 
     def _is_fence(self, n: int, thread: int) -> bool:
-        kind = self.needs.fence
-        if kind is None or not kind.made_by(self.u.items[n].event.action):
+        """The fence that a path needs. A proxy fence stands in the CTA of the asynchronous access, and
+        one for shared memory covers that CTA's own (PTX ISA, fence.proxy.async)."""
+        kind, action = self.needs.fence, self.u.items[n].event.action
+        if kind is None or not kind.made_by(action):
             return False
-        return kind is FenceKind.REGISTER or "L1" in self.axioms or thread in self.source.threads
+        if kind is FenceKind.REGISTER:
+            return True
+        cta = thread // self.u.program.threads
+        if cta != self.target.first // self.u.program.threads:
+            return False
+        if (
+            self.needs.home is not None
+            and not covers_cluster(action)
+            and cta != evaluate(self.needs.home, self.target.env)
+        ):
+            return False
+        return "L1" in self.axioms or thread in self.source.threads
 
     def _required(self, target: Occurrence) -> frozenset[str]:
         """Axioms that every path to `target` relies on."""
@@ -196,6 +225,8 @@ class Search:
                     yield from self._next(t, self.source.key)
             case InGroup(group):
                 yield from self._group_waits(group, self.source, self.u.number_at(self.source))
+                for t in self.source.threads if group is Group.COPY else ():
+                    yield from self._landed(t)
             case TxOn() as completion:
                 yield from self._completes(completion, self.source, self.u.number_at(self.source))
 
@@ -211,7 +242,8 @@ class Search:
                 if not isinstance(action, WaitAction) or action.group is not group:
                     continue
                 enough = self.needs.reads_only or not action.reads_only
-                if enough and number + 1 + action.pending <= self.u.number(n, t):
+                later = self.u.items[n].key > member.key
+                if later and enough and number + 1 + action.pending <= self.u.number(n, t):
                     yield n, t
 
     def _ends_elsewhere(self, n: int) -> Iterator[tuple[int, int]]:
@@ -226,6 +258,25 @@ class Search:
                 yield from self._group_waits(Group.WGMMA, item, self.u.number(n, item.first))
             case _:
                 return
+
+    def _landed(self, thread: int) -> Iterator[tuple[int, int]]:
+        """Awaits of a phase that completes only when the source, a copy of `thread`, has landed."""
+        cta = thread // self.u.program.threads
+        arrives: dict[str, list[int]] = {}
+        plain: set[str] = set()
+        for n in self.u.trace(thread):
+            item = self.u.items[n]
+            action, hold = item.event.action, item.event.completion
+            if isinstance(hold, TxOn) and hold.holds and item.key > self.source.key:
+                yield from self._completes(hold, item, self.u.number(n, thread))
+            if isinstance(action, ArriveAction) and self.u.barrier_cta(n) == cta:
+                arrives.setdefault(action.barrier, []).append(n)
+                plain |= set() if action.after_copies else {action.barrier}
+        for barrier in arrives.keys() - plain:
+            later = [n for n in arrives[barrier] if self.u.items[n].key > self.source.key]
+            for m, t, waited in self._waits(barrier, cta) if later else ():
+                if waited >= self.u.number(later[0], thread):
+                    yield m, t
 
     def _completes(self, completion: TxOn, copy: Occurrence, phase: int) -> Iterator[tuple[int, int]]:
         """Awaits that return only when the copy is done: of its phase, or a later one of the same mbarrier."""
@@ -261,8 +312,8 @@ class Search:
         for t in self._leaving(item, thread):
             yield from self._next(t, item.key)
         signal = item.event.action
-        if isinstance(signal, ArriveAction) and thread == item.first and self.needs.through(signal, self.axioms):
-            phase = self.u.number(n, item.first)
+        if isinstance(signal, ArriveAction) and self.needs.through(signal, self.axioms):
+            phase = self.u.number(n, thread)
             for m, t, waited in self._waits(signal.barrier, self.u.barrier_cta(n)):
                 if waited >= phase:
                     yield m, t

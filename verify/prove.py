@@ -18,6 +18,7 @@ from exogpu.verify.pieces import Piece, groups
 from exogpu.verify.prepare import prepare
 from exogpu.verify.program import TASKS, Program
 from exogpu.verify.proven import ProvenKernel, seal
+from exogpu.verify.reductions import reassociated
 from exogpu.verify.registers import register_obligations
 from exogpu.verify.result import Obligation, Report, Status
 from exogpu.verify.session import Session
@@ -35,9 +36,9 @@ def verify(proc: Proc, policy: Policy = DEFAULT, *, jobs: int = 1) -> Report:
     with closing(spread(calls, jobs)) as results:
         for found in results:
             if found is None:
-                return _report(proc, (), started, policy, vacuous=True)
+                return _report(proc, program, (), started, policy, vacuous=True)
             obligations += found
-    return _report(proc, obligations, started, policy)
+    return _report(proc, program, obligations, started, policy)
 
 
 def attempt(proc: Proc, policy: Policy, suspects: Suspects) -> Report:
@@ -46,7 +47,7 @@ def attempt(proc: Proc, policy: Policy, suspects: Suspects) -> Report:
     started = time.perf_counter()
     program = prepare(proc, policy)
     if _something_runs(program) is None:
-        return _report(proc, (), started, policy, vacuous=True)
+        return _report(proc, program, (), started, policy, vacuous=True)
     likely, others = split_race_pieces(program, suspects)
     first = (quick_barrier_pieces(program), likely, barrier_pieces(program), others)
     obligations: list[Obligation] = []
@@ -54,7 +55,7 @@ def attempt(proc: Proc, policy: Policy, suspects: Suspects) -> Report:
         obligations += piece.decide(program)
         if any(o.status is Status.REFUTED for o in obligations):
             break
-    return _report(proc, obligations, started, policy)
+    return _report(proc, program, obligations, started, policy)
 
 
 def _something_runs(program: Program) -> list[Obligation] | None:
@@ -94,11 +95,18 @@ def _overall(obligations: Sequence[Obligation]) -> Status:
 
 
 def _report(
-    proc: Proc, obligations: Sequence[Obligation], started: float, policy: Policy, *, vacuous: bool = False
+    proc: Proc,
+    program: Program,
+    obligations: Sequence[Obligation],
+    started: float,
+    policy: Policy,
+    *,
+    vacuous: bool = False,
 ) -> Report:
     status, reason = _overall(obligations), "" if obligations else "the kernel has nothing to prove"
     if vacuous:
         status = Status.VACUOUS
         reason = "the require(...) preconditions leave no sizes at which a task runs, so nothing is shown"
+    sums = tuple(reassociated(proc, program)) if status is Status.PROVED else ()
     seconds = time.perf_counter() - started
-    return Report(proc.name, proc.span, status, tuple(obligations), version(), seconds, reason, policy)
+    return Report(proc.name, proc.span, status, tuple(obligations), version(), seconds, reason, policy, sums)

@@ -120,7 +120,8 @@ class Obligation:
 @dataclass(frozen=True, slots=True)
 class Report:
     """The verdict on one kernel under a policy on axioms: every obligation, the solver's version, the seconds spent;
-    `cached` if an earlier run decided it."""
+    `cached` if an earlier run decided it. `reassociated`: float tensors whose sums the proof lets happen in any order.
+    """
 
     kernel: str
     span: Span
@@ -130,6 +131,7 @@ class Report:
     seconds: float
     reason: str = ""
     policy: Policy = DEFAULT
+    reassociated: tuple[str, ...] = ()
     cached: bool = False
 
     @property

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from exogpu.ir.collective import WARP
-from exogpu.ir.instr import ProxyFence, WaitGroup
-from exogpu.ir.proc import Proc
+from exogpu.ir.instr import Instr, NamedArrive, ProxyFence, WaitGroup
+from exogpu.ir.proc import BarrierDecl, NamedBarrier, Proc
 from exogpu.ir.stmt import Arrive, Await, Fence, InstrCall
 from exogpu.ir.uses import barriers
 from exogpu.ir.walk import walk
@@ -84,12 +84,14 @@ def _weaker(proc: Proc, site: Site) -> Iterator[Edit]:
 
 def _unused_barriers(proc: Proc) -> Iterator[Edit]:
     """A barrier with all its arrives and awaits gone, if no copy completes on it."""
-    for barrier in proc.barriers:
+    declared: tuple[BarrierDecl | NamedBarrier, ...] = (*proc.barriers, *proc.named)
+    for barrier in declared:
         users = [s for s in walk(proc.body) if barrier.name in {name for name, _ in barriers(s)}]
         if users and all(synchronises(s) for s in users):
             edited = without(proc, users)
             left = tuple(b for b in edited.barriers if b is not barrier)
-            yield Edit("drop", f"no {barrier.name}", barrier.span, replace(edited, barriers=left))
+            named = tuple(b for b in edited.named if b is not barrier)
+            yield Edit("drop", f"no {barrier.name}", barrier.span, replace(edited, barriers=left, named=named))
 
 
 def _cost(proc: Proc, site: Site) -> int:
@@ -98,6 +100,8 @@ def _cost(proc: Proc, site: Site) -> int:
         case Fence():
             size = site.who.size
             return 0 if size == proc.block.threads else 1 if size > WARP else 5
+        case InstrCall(instr=Instr(effect=NamedArrive())):
+            return 1
         case InstrCall(instr=instr):
             return 2 if isinstance(instr.effect, ProxyFence) else 3 if isinstance(instr.effect, WaitGroup) else 6
         case Await():

@@ -73,12 +73,9 @@ def slots(u: Unrolling, item: Occurrence, only: str | None = None) -> tuple[tupl
     match item.event.action, item.event.completion:
         case (ArriveAction(name) | AwaitAction(name), _) | (_, TxOn(name)):
             phase, ring = u.number_at(item), u.program.barriers[name].ring
-            out.append(
-                (
-                    f"{item.event.label} (line {item.event.span.line})",
-                    f"phase {phase} of {name}, slot {phase % ring}, parity {phase // ring & 1}",
-                )
-            )
+            where = f"phase {phase} of {name}, slot {phase % ring}, parity {phase // ring & 1}"
+            where = f"generation {phase} of {name}" if u.program.barriers[name].named else where
+            out.append((f"{item.event.label} (line {item.event.span.line})", where))
         case _:
             pass
     return tuple(out)

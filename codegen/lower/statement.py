@@ -33,12 +33,12 @@ from exogpu.codegen.specialise import loop_interval, must_expand
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.collective import WARP
 from exogpu.ir.index import Bin, Int
+from exogpu.ir.pools import storage
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
     Assign,
     Await,
-    BarrierRef,
     Fence,
     For,
     If,
@@ -52,7 +52,7 @@ from exogpu.ir.stmt import (
     Threads,
     Unroll,
 )
-from exogpu.ir.types import Rmem, Smem, WgmmaD
+from exogpu.ir.types import FRAGMENTS, Rmem, Smem, WgmmaA
 from exogpu.ir.value import Arith, Read
 from exogpu.ir.value_type import computed
 from exogpu.source import Span
@@ -65,11 +65,11 @@ def lower_block(state: State, block: Sequence[Stmt], path: Path) -> tuple[Node, 
     nodes: list[Node] = []
     for i, stmt in enumerate(block):
         here = (*path, i)
-        if isinstance(stmt, Alloc) and isinstance(stmt.memory, WgmmaD):
-            state = replace(state, accumulators=(*state.accumulators, stmt.name))
+        if isinstance(stmt, Alloc) and isinstance(stmt.memory, FRAGMENTS):
+            state = replace(state, fragments=(*state.fragments, stmt.name))
         nodes += _statement(state, stmt, here)
         for step in state.plan.after.get(here, ()):
-            if not step.by_first:
+            if not step.by_first or isinstance(stmt, InstrCall):
                 nodes += advance(step.counter)
     for counter in state.plan.at_end.get(path, ()):
         nodes += advance(counter)
@@ -89,9 +89,8 @@ def _statement(state: State, stmt: Stmt, path: Path) -> list[Node]:
             return [Branch(state.indices.cond(cond), *branches)]
         case Role(name, body):
             return list(lower_block(state.with_team(role_team(state.proc, name)), body, path))
-        case InstrCall(_, operands):
-            waits = any(isinstance(arg, BarrierRef) for _, arg in operands)
-            return lower_instruction(state, stmt, state.use(path) if waits else None)
+        case InstrCall():
+            return lower_instruction(state, stmt, state.plan.uses.get(path))
         case Fence():
             return _fence(state, stmt.span)
         case Arrive():
@@ -123,7 +122,8 @@ def _alloc(state: State, stmt: Alloc, path: Path) -> list[Node]:
             count = register_count(state.buffers[stmt.name])
             align = REGISTER_ALIGNMENT if count * stmt.dtype.bytes % REGISTER_ALIGNMENT == 0 else None
             return [Declare(c_type, name, extent=count, align=align)]
-        case _:
+        case memory:
+            c_type = "unsigned" if isinstance(memory, WgmmaA) else c_type
             return [Declare(c_type, name, extent=register_count(state.buffers[stmt.name]))]
 
 
@@ -135,7 +135,8 @@ def _shared(state: State, stmt: Alloc, use: Use, c_type: str) -> list[Node]:
         slot = add(times(state.team.member, placed.slots), slot)
     offset = plus(times(slot, placed.slot_bytes), placed.offset)
     start, address = add(Name("shared"), offset), add(Name("shared_base"), offset)
-    nodes: list[Node] = [Declare("const unsigned", Name(address_name(stmt.name)), address)]
+    nodes: list[Node] = [] if storage(state.proc.block, stmt) is None else [Do(Apply("new_storage", ()))]
+    nodes.append(Declare("const unsigned", Name(address_name(stmt.name)), address))
     if swizzle_of(state.buffers[stmt.name]):
         return [*nodes, Declare("unsigned char* const", Name(bytes_name(stmt.name)), start)]
     typed = Convert(f"{c_type}*", start, "reinterpret_cast")
@@ -167,7 +168,8 @@ def _threads(state: State, stmt: For, unit: int, path: Path) -> list[Node]:
     lo, hi = stmt.lo, stmt.hi
     if not isinstance(lo, Int) or not isinstance(hi, Int):
         raise BadInput((Diagnostic("unsupported", "the bounds of a thread loop are literals", stmt.span),))
-    if state.proc.block.cluster > 1 and unit == state.proc.block.threads and state.team.size > unit:
+    block = state.proc.block
+    if block.clustered and unit == block.threads and state.team.size == block.threads * block.cluster:
         return _ctas(state, stmt, lo.value, hi.value, path)
     parts = split(state.team, lo.value, hi.value, unit)
     value = IntLit(lo.value) if parts.value is None else parts.value
@@ -221,7 +223,7 @@ def _fence(state: State, span: Span) -> list[Node]:
         raise BadInput((Diagnostic("unsupported", message, span, help="use whole warps, or a power of two below 32"),))
     if team.size == WARP:
         return [Do(Apply("__syncwarp", ()))]
-    number = plus(team.member, state.gathered.barriers.base(team, span))
+    number = plus(team.member, state.gathered.barriers.teams[team.firsts, team.size])
     return [Do(Apply("named_barrier", (number, IntLit(team.size))))]
 
 
@@ -229,7 +231,7 @@ def _arrive(state: State, stmt: Arrive, path: Path) -> list[Node]:
     address = barrier_address(state, stmt.barrier, state.use(path))
     bytes_ = () if stmt.tx is None else (state.indices.expr(stmt.tx),)
     name = "mbarrier_arrive" if stmt.tx is None else "mbarrier_arrive_expect"
-    if state.proc.block.cluster == 1 or stmt.ctas is None:
+    if stmt.ctas is None:
         nodes: list[Node] = [Do(Apply(name, (address, *bytes_)))]
     else:
         order = "_relaxed" if stmt.relaxed else ""

@@ -14,6 +14,7 @@ from exogpu.cli.proofs import decided
 from exogpu.cli.targets import Target, load_procs, resolve, shipped
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.report.model import Exit, Run, exit_status
+from exogpu.verify.result import Report
 
 
 def execute(arguments: argparse.Namespace) -> Exit:
@@ -23,10 +24,16 @@ def execute(arguments: argparse.Namespace) -> Exit:
     policy = axiom_policy(arguments)
     targets, unresolved = _targets(arguments)
     procs, unreadable = load_procs(targets)
-    reports = tuple(decided(proc, policy, arguments) for proc in procs)
+    reports: list[Report] = []
+    unfit: list[Diagnostic] = []
+    for proc in procs:
+        try:
+            reports.append(decided(proc, policy, arguments))
+        except BadInput as error:
+            unfit += error.diagnostics
     run = Run(
-        reports,
-        (*unresolved, *unreadable),
+        tuple(reports),
+        (*unresolved, *unreadable, *unfit),
         deterministic=arguments.deterministic,
         allow_unknown=arguments.allow_unknown,
     )

@@ -64,8 +64,9 @@ class Block:
     """Launch configuration: the CTA's threads, its roles in thread order (none for `block(n)`), whether a
     CTA walks its tasks in a persistent loop, the raster group, and the CTAs that form a cluster.
 
-    The CTAs of a cluster run one task together; thread numbers run through all of them, CTA after CTA. A buffer in
-    shared memory or registers that a cluster of several allocates has the CTA as its first dimension.
+    The CTAs of a cluster run one task together; thread numbers run through all of them, CTA after CTA. `clustered`:
+    the kernel is written for clusters, also of one CTA, so a buffer in shared memory or registers that the cluster
+    allocates has the CTA as its first dimension.
 
     `raster` g > 1 groups g consecutive values of the first task loop and walks them fastest inside the group
     (last loop next); 1 is row-major order. Any value visits every task exactly once.
@@ -76,6 +77,7 @@ class Block:
     persistent: bool = False
     raster: int = 1
     cluster: int = 1
+    clustered: bool = False
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -86,6 +88,16 @@ class BarrierDecl:
 
     name: str
     ring: int
+    count: int
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedBarrier:
+    """A named barrier of the CTA: a sequence of generations, each of which `count` threads join, whole warps. The k-th
+    arrive or sync of a thread on it is for generation k."""
+
+    name: str
     count: int
     span: Span = field(default=NOWHERE, compare=False)
 
@@ -110,3 +122,4 @@ class Proc:
     barriers: tuple[BarrierDecl, ...]
     body: tuple[Stmt, ...]
     span: Span = field(default=NOWHERE, compare=False)
+    named: tuple[NamedBarrier, ...] = ()

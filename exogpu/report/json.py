@@ -34,6 +34,7 @@ def _report(run: Run, report: Report) -> dict[str, Any]:
         "status": report.status.value,
         "reason": report.reason,
         "axioms": list(report.axioms),
+        "reassociated": list(report.reassociated),
         "axiom_policy": axiom_policy(report),
         "obligations": [_obligation(run, o) for o in report.obligations],
     }

@@ -34,9 +34,12 @@ def render_sarif(run: Run) -> str:
             {
                 "tool": {"driver": driver},
                 "columnKind": "unicodeCodePoints",
-                "properties": {"axiomsInForce": list(in_order({a for r in run.reports for a in r.policy.in_force}))},
                 "invocations": [{"executionSuccessful": not run.problems, "exitCode": int(exit_status(run))}],
                 "results": results,
+                "properties": {
+                    "axiomsInForce": list(in_order({a for r in run.reports for a in r.policy.in_force})),
+                    "reassociated": {r.kernel: list(r.reassociated) for r in run.reports if r.reassociated},
+                },
             }
         ],
     }

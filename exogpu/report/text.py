@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from exogpu.codes import lookup
 from exogpu.report.explain import explanation
-from exogpu.report.model import Run, failure, with_status
+from exogpu.report.model import Run, failure, verdict, with_status
 from exogpu.report.snippet import ReadLines, read_lines, render_diagnostic
 from exogpu.report.style import Palette, Role
 from exogpu.report.table import render_steps
@@ -81,8 +81,8 @@ def _finding(run: Run, obligation: Obligation, options: TextOptions) -> Iterator
 
 def headline(run: Run, report: Report, palette: Palette) -> str:
     """The verdict on a kernel in one line."""
-    verdict = palette(ROLES[report.status], report.status.value)
-    return "   ".join(filter(None, (run.kernel(report), verdict, _counts(report), _cost(run, report))))
+    colored = palette(ROLES[report.status], verdict(report))
+    return "   ".join(filter(None, (run.kernel(report), colored, _counts(report), _cost(run, report))))
 
 
 def _summary(run: Run, report: Report, options: TextOptions) -> Iterator[str]:
@@ -95,6 +95,9 @@ def _summary(run: Run, report: Report, options: TextOptions) -> Iterator[str]:
         yield from _chains(run, report)
     elif report.status is Status.PROVED:
         yield from _properties(report)
+    if report.reassociated:
+        tensors = ", ".join(report.reassociated)
+        yield f"  equal to the sequential program up to the order of the sums in {tensors}"
     yield from _axioms(report)
 
 

@@ -90,6 +90,14 @@ def test_bad_input_exits_2_but_the_other_kernels_are_reported(folder: Path, caps
     assert "too_far   REFUTED" in out
 
 
+def test_kernel_that_no_cta_can_hold_exits_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    huge = GOOD.replace("        for t in", "        s: f32[512, 128] @ SMEM\n        for t in", 1)
+    (folder / "huge.py").write_text(huge, encoding="utf-8")
+    assert main(["verify", "huge.py", "good.py"]) == 2
+    out = capsys.readouterr().out
+    assert out.startswith("error[smem.capacity]: ") and "double   PROVED" in out
+
+
 @pytest.mark.parametrize("target", ["exogpu.kernels.gemm_f32", "gemm_f32", "gemm_f32:gemm_f32"])
 def test_shipped_kernel_by_module_and_by_name(
     target: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

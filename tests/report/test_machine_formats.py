@@ -50,6 +50,17 @@ def test_json_obeys_its_schema(deterministic: bool) -> None:
     assert ("version" in document["tool"]) is not deterministic
 
 
+def test_a_proof_up_to_reassociation_says_so() -> None:
+    run = samples.run(replace(samples.GOOD, reassociated=("C",)), samples.BAD)
+    document = json.loads(render_json(run))
+    jsonschema.validate(document, _schema())
+    assert [k["reassociated"] for k in document["kernels"]] == [["C"], []]
+    (log,) = json.loads(render_sarif(run))["runs"]
+    assert log["properties"]["reassociated"] == {"ring_good": ["C"]}
+    assert "ring_good PROVED up to reassociation" in render_short(run)
+    assert "ring_good PROVED up to reassociation" in render_github(run)
+
+
 def test_json_holds_the_whole_result() -> None:
     document = json.loads(render_json(replace(EVERYTHING, deterministic=False)))
     assert document["tool"]["version"] == __version__

@@ -41,7 +41,7 @@ ALLOWED = {
 
 EXTERNAL = {
     "z3": ("exogpu.smt.",),
-    "pysmt": ("exogpu.smt.",),
+    "distributed": ("exogpu.cli.scheduler",),
     "cuda": ("exogpu.codegen.nvrtc", "exogpu.codegen.driver"),
 }
 """For each library, the only modules that may import it (prefixes of their names)."""

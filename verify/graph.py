@@ -112,10 +112,9 @@ class Search:
         self.needs = needs
         self.target = source
         self.axioms = unrolling.program.axioms if axioms is None else axioms
-        threads = unrolling.program.everybody if everybody else unrolling.representatives()
+        threads = unrolling.program.everybody if everybody else unrolling.representatives
         self.threads = frozenset(threads) | frozenset(source.threads)
         self.keys: dict[int, list[Key]] = {}
-        self.awaits = [n for n, o in enumerate(unrolling.items) if isinstance(o.event.action, AwaitAction)]
 
     def path_to(self, target: Occurrence) -> list[PathNode] | None:
         """The intermediate nodes of a shortest path to `target` (empty: ordered directly), or None."""
@@ -287,12 +286,9 @@ class Search:
 
     def _waits(self, barrier: str, cta: int) -> Iterator[tuple[int, int, int]]:
         """Awaits on a CTA's barrier: occurrence, thread, phase."""
-        for n in self.awaits:
-            item = self.u.items[n]
-            here = item.first // self.u.program.threads == cta
-            if here and isinstance(item.event.action, AwaitAction) and item.event.action.barrier == barrier:
-                for t in self.threads.intersection(item.threads):
-                    yield n, t, self.u.number(n, t)
+        for n in self.u.waits.get((barrier, cta), ()):
+            for t in self.threads.intersection(self.u.items[n].threads):
+                yield n, t, self.u.number(n, t)
 
     def _next(self, thread: int, key: Key) -> Iterator[tuple[int, int]]:
         if thread not in self.keys:

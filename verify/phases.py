@@ -137,28 +137,29 @@ class Phases:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.program: Program = model.program
-        self._mine: dict[tuple[str, int], list[Event]] = {}
 
     def _count(self, x: Instance, kind: str, statements: Callable[[], list[Event]]) -> Poly:
         """Earlier executions of the statements that x's threads perform; `kind` says which."""
-        key = (kind, x.event.id)
-        if key not in self._mine:
-            self._mine[key] = statements()
-        return count_until(self.model, self._mine[key], x)
+        mine = self.program.memo.once((Phases, kind, x.event.id), statements)
+        return count_until(self.model, mine, x)
 
     def phase(self, x: Instance) -> Poly:
         """The phase that an arrive or a copy contributes to, or that an await waits for."""
         program, event = self.program, x.event
         match event.action, event.completion:
             case ArriveAction(barrier), _:
-                through = channels(program, event)
-                return self._count(x, "arrive", lambda: signalled_by(program, through, arrives(program, barrier)))
+                return self._count(
+                    x, "arrive", lambda: signalled_by(program, channels(program, event), arrives(program, barrier))
+                )
             case AwaitAction(barrier, joined=True), _:
-                through = channels(program, event)
-                return self._count(x, "joined", lambda: signalled_by(program, through, arrives(program, barrier))) - 1
+                joins = self._count(
+                    x, "joined", lambda: signalled_by(program, channels(program, event), arrives(program, barrier))
+                )
+                return joins - 1
             case AwaitAction(barrier, lag), _:
-                through = channels(program, event)
-                waits = self._count(x, "await", lambda: signalled_by(program, through, awaits(program, barrier)))
+                waits = self._count(
+                    x, "await", lambda: signalled_by(program, channels(program, event), awaits(program, barrier))
+                )
                 return waits - lag
             case _, TxOn(barrier, holds=holds):
                 if holds and not signalled_by(program, own_channels(program, event), arrives(program, barrier)):

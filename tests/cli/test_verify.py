@@ -90,12 +90,12 @@ def test_bad_input_exits_2_but_the_other_kernels_are_reported(folder: Path, caps
     assert "too_far   REFUTED" in out
 
 
-def test_kernel_that_no_cta_can_hold_exits_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    huge = GOOD.replace("        for t in", "        s: f32[512, 128] @ SMEM\n        for t in", 1)
-    (folder / "huge.py").write_text(huge, encoding="utf-8")
-    assert main(["verify", "huge.py", "good.py"]) == 2
+def test_a_kernel_that_fits_no_cta_is_bad_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    allocation = "        big: f32[100000] @ SMEM\n        for t in threads(128):"
+    (folder / "big.py").write_text(GOOD.replace("        for t in threads(128):", allocation), encoding="utf-8")
+    assert main(["verify", "big.py", "both.py"]) == 2
     out = capsys.readouterr().out
-    assert out.startswith("error[smem.capacity]: ") and "double   PROVED" in out
+    assert "error[smem.capacity]" in out and "both.py::double   PROVED" in out
 
 
 @pytest.mark.parametrize("target", ["exogpu.kernels.gemm_f32", "gemm_f32", "gemm_f32:gemm_f32"])

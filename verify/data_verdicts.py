@@ -29,23 +29,34 @@ from exogpu.verify.text import HELP, LANDING, pair_question, race_message, singl
 from exogpu.verify.withdrawn import DRAIN, without_axioms, would_accept
 from exogpu.verify.witness import race, single
 
+Suspects = frozenset[tuple[Span, Span]]
+"""Pairs of statements, the earlier one first."""
 
-def race_pieces(program: Program, near: Span | None = None) -> Iterator[Piece]:
-    """Ordering obligations of every pair of conflicting statements; those `near` a place of the text come first."""
-    found = (*conflicts(program), *reuse_conflicts(program))
-    for conflict in found if near is None else sorted(found, key=lambda c: _distance(c, near)):
+
+def race_pieces(program: Program) -> Iterator[Piece]:
+    """Ordering obligations of every pair of conflicting statements."""
+    for conflict in _all_conflicts(program):
         yield Piece(3, partial(_races, conflict=conflict))
+
+
+def split_race_pieces(program: Program, suspects: Suspects) -> tuple[list[Piece], list[Piece]]:
+    """The same in two parts, the suspected pairs of statements and the others."""
+    found = [
+        ((c.first.event.span, c.second.event.span) in suspects, Piece(3, partial(_races, conflict=c)))
+        for c in _all_conflicts(program)
+    ]
+    return [piece for suspect, piece in found if suspect], [piece for suspect, piece in found if not suspect]
+
+
+def _all_conflicts(program: Program) -> Iterator[Conflict]:
+    yield from conflicts(program)
+    yield from reuse_conflicts(program)
 
 
 def _races(program: Program, conflict: Conflict) -> Iterator[Obligation]:
     outcome = decide(program, conflict.goal)
     if not isinstance(outcome, Impossible):
         yield _race(outcome, conflict)
-
-
-def _distance(conflict: Conflict, near: Span) -> int:
-    """Lines between a place and the nearer of the two statements."""
-    return min(abs(use.event.span.line - near.line) for use in (conflict.first, conflict.second))
 
 
 def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligation:

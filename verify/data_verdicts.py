@@ -107,7 +107,7 @@ def _with(
         case Undecided(reason):
             return replace(base, status=Status.UNKNOWN, reason=reason)
         case Violated():
-            message = race_message(base.rule, _where(conflict), first.event.label, second.event.label)
+            message = race_message(base.rule, _quoted(conflict), first.event.label, second.event.label)
             return replace(
                 base,
                 status=Status.REFUTED,
@@ -132,6 +132,11 @@ def _lacking(rule: str, conflict: Conflict, missing: tuple[str, ...]) -> str | N
 def _advice(rule: str, conflict: Conflict) -> str | None:
     copies = conflict.first.event.completion == InGroup(Group.COPY)
     return LANDING if copies and rule in ("race.raw", "race.war", "race.waw", "smem.reuse") else HELP.get(rule)
+
+
+def _quoted(conflict: Conflict) -> str:
+    one, other = conflict.buffer.name, conflict.second.access.buffer
+    return f"the storage of `{one}` and `{other}`" if conflict.reuses else f"`{one}`"
 
 
 def _where(conflict: Conflict) -> str:

@@ -227,6 +227,8 @@ class Machine:
                 parity = (phase // ring) & 1
                 if object_.completed & 1 != parity:
                     return None
+                if self._barrier(barrier).named:
+                    return f"waits for generation {phase} of {barrier}"
                 return f"waits for phase {phase} of {barrier} (slot {phase % ring}, parity {parity})"
             case WaitAction(group, pending):
                 done = self.unrolling.number(index, thread) - pending

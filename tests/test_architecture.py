@@ -26,7 +26,7 @@ ALLOWED = {
     "ir": BASE,
     "isa": BASE | {"ir"},
     "lang": BASE | {"ir", "isa"},
-    "kernels": {"lang"},
+    "kernels": {"ir", "lang"},
     "skeleton": BASE | {"ir"},
     "schedule": BASE | {"ir", "isa"},
     "smt": BASE | {"ir"},

@@ -171,7 +171,8 @@ def _ownership(program: Program, event: Event, access: Access, n: int) -> Iterat
 def _own_cta(program: Program, event: Event, access: Access, n: int) -> Iterator[Claim]:
     """Asynchronous operations work in the shared memory of the CTA that issues them; a multicast names its CTAs."""
     cta = event.completion.cta if isinstance(event.completion, TxOn) else None
-    if not program.buffers[access.buffer].per_cta or access.proxy is not Proxy.ASYNC:
+    in_order = access.proxy is not Proxy.ASYNC and event.completion is None
+    if not program.buffers[access.buffer].per_cta or in_order:
         return
     wanted = Bin("//", event.first, Int(program.threads)) if cta is None or access.mode is Mode.READ else cta
 

@@ -196,6 +196,8 @@ class Unrolling:
                     through = (barrier, self.barrier_cta(n))
                     self._numbers[n, thread] = arrives.get(through, 0)
                     arrives[through] = arrives.get(through, 0) + 1
+                case AwaitAction(barrier, joined=True):
+                    self._numbers[n, thread] = arrives.get((barrier, self.barrier_cta(n)), 0) - 1
                 case AwaitAction(barrier, lag):
                     self._numbers[n, thread] = awaits.get(barrier, 0) - lag
                     awaits[barrier] = awaits.get(barrier, 0) + 1

@@ -11,17 +11,19 @@ from exogpu.ir.instr import (
     CompleteTx,
     Footprint,
     GroupMember,
+    HoldsPhase,
     InOrder,
     Mode,
+    NamedArrive,
     Proxy,
 )
+from exogpu.ir.pools import storage
 from exogpu.ir.proc import Block, Proc, SizeArg, TensorArg
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
     Assign,
     Await,
-    BarrierRef,
     Fence,
     For,
     If,
@@ -38,7 +40,7 @@ from exogpu.ir.types import Gmem, Rmem
 from exogpu.ir.value import Value
 from exogpu.ir.walk import reads
 from exogpu.source import Span
-from exogpu.verify.calls import conditions, effect, ends, pipeline
+from exogpu.verify.calls import barrier_of, conditions, effect, ends, pipeline
 from exogpu.verify.index import computed_by_value, const
 from exogpu.verify.owners import accumulator_births
 from exogpu.verify.program import (
@@ -166,6 +168,7 @@ class _Lowering:
             stmt.span,
             place.first,
             per_cta=whole and not private,
+            storage=storage(self.proc.block, stmt),
         )
         self.emit(stmt, place, f"allocation of {stmt.name}", Exec.EACH)
 
@@ -208,6 +211,9 @@ class _Lowering:
 
     def instr(self, call: InstrCall, place: _Place) -> None:
         instr = call.instr
+        if isinstance(instr.effect, NamedArrive):
+            self.named(call, instr.effect, place)
+            return
         accesses = tuple(self.footprint(call, f) for f in instr.footprints)
         cta: Index | None = None
         if instr.spread is not None:
@@ -220,26 +226,37 @@ class _Lowering:
                 completion = None
             case GroupMember(group):
                 completion = InGroup(group)
+            case HoldsPhase(barrier):
+                completion = TxOn(barrier_of(call, barrier), 0, holds=True)
             case CompleteTx(barrier, data):
-                ref, window = call.operand(barrier), call.window(data)
-                if not isinstance(ref, BarrierRef):
-                    raise TypeError(f"{instr.name}: {barrier} is not a barrier")
+                window = call.window(data)
                 size = self.bytes(window)
-                completion = TxOn(ref.name, size if cta is None else size // window.shape[0], cta)
+                completion = TxOn(barrier_of(call, barrier), size if cta is None else size // window.shape[0], cta)
         mode = Exec.WARPS if completion is not None and instr.aligned else Exec.EACH
+        action = effect(call)
+        mode = Exec.FIRST if isinstance(action, ArriveAction) else mode
         self.emit(
             call,
             place,
             instr.name,
             mode,
             accesses,
-            action=effect(call),
+            action=action,
             completion=completion,
             aligned=instr.aligned,
             pipeline=pipeline(call),
             computed=(*(Computed(i) for a in accesses for i in ends(a)), *conditions(call)),
             alignments=self.alignments(call),
         )
+
+    def named(self, call: InstrCall, joins: NamedArrive, place: _Place) -> None:
+        """Every thread of the warps arrives; a sync is an arrive, and a wait for what it is part of."""
+        barrier = barrier_of(call, joins.barrier)
+        label = f"{call.instr.name} {barrier}"
+        arrive = ArriveAction(barrier, 0, waits=joins.waits)
+        self.emit(call, place, label, Exec.EACH, action=arrive, aligned=True)
+        if joins.waits:
+            self.emit(call, place, label, Exec.EACH, action=AwaitAction(barrier, 0, joined=True), aligned=True)
 
     def alignments(self, call: InstrCall) -> tuple[Aligned, ...]:
         out: list[Aligned] = []
@@ -257,7 +274,7 @@ class _Lowering:
         ranged = tuple(n for n, d in enumerate(window.dims) if isinstance(d, Range))
         warp_dim = None if f.warp_dim is None else ranged[f.warp_dim]
         clips = f.operand in call.instr.zero_fill and isinstance(self.info[window.buffer].memory, Gmem)
-        clipped = ranged if clips else ()
+        clipped = (tuple(range(len(dims))) if call.instr.fills_points else ranged) if clips else ()
         return Access(window.buffer, dims, f.mode, f.proxy, window.span, warp_dim, clipped)
 
     def one_cta(self, call: InstrCall, f: Footprint, cta: Index) -> Access:
@@ -344,6 +361,11 @@ def _exit(block: Block, span: Span, position: int, number: int) -> Event:
     )
 
 
+def _barriers(proc: Proc) -> dict[str, Barrier]:
+    named = {b.name: Barrier(b.name, 1, b.count, b.span, named=True) for b in proc.named}
+    return {b.name: Barrier(b.name, b.ring, b.count, b.span) for b in proc.barriers} | named
+
+
 def lower(proc: Proc) -> Program:
     """The parallel program of a well-formed kernel."""
     out = _Lowering(proc)
@@ -366,6 +388,6 @@ def lower(proc: Proc) -> Program:
         persistent=proc.block.persistent,
         tasks=tuple(out.tasks),
         buffers=out.buffers,
-        barriers={b.name: Barrier(b.name, b.ring, b.count, b.span) for b in proc.barriers},
+        barriers=_barriers(proc),
         events=accumulator_births(tuple(out.events), out.buffers, block.threads),
     )

@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
+from exogpu.ir.instr import Group
 from exogpu.verify.concrete import Occurrence, Unrolling
+from exogpu.verify.mbarrier import Mbarrier
 from exogpu.verify.program import (
     ArriveAction,
     AwaitAction,
@@ -25,25 +27,6 @@ from exogpu.verify.program import (
     TxOn,
     WaitAction,
 )
-
-
-@dataclass(slots=True)
-class Mbarrier:
-    """A physical barrier object (PTX ISA, mbarrier): completed phases, pending arrivals, transaction count."""
-
-    count: int
-    completed: int = 0
-    pending: int = 0
-    tx: int = 0
-
-    def __post_init__(self) -> None:
-        self.pending = self.count
-
-    def settle(self) -> None:
-        """Completes the phase if nothing is pending."""
-        if self.pending == 0 and self.tx == 0:
-            self.completed += 1
-            self.pending = self.count
 
 
 @dataclass(slots=True)
@@ -133,7 +116,8 @@ class Machine:
         for n, item in enumerate(self.unrolling.items):
             match item.event.action, item.event.completion:
                 case ArriveAction(barrier), _:
-                    arriving.add((barrier, self.unrolling.barrier_cta(n), item.first))
+                    cta = self.unrolling.barrier_cta(n)
+                    arriving.update((barrier, cta, thread) for thread in item.threads)
                 case _, TxOn(barrier, size):
                     number = self.unrolling.number(n, item.first)
                     self.bound[barrier, self.unrolling.barrier_cta(n), number] += size
@@ -265,10 +249,15 @@ class Machine:
     def _perform(self, index: int, thread: int) -> None:
         item = self.unrolling.items[index]
         match item.event.action, item.event.completion:
+            case ArriveAction(after_copies=True), _:
+                self.flights.append(_Flight(index, thread))
             case ArriveAction(barrier, tx), _:
                 self._arrive(index, thread, barrier, tx)
             case AwaitAction(barrier), _:
                 self._woken(index, thread, barrier)
+            case _, TxOn(barrier, holds=True):
+                self._hold(index, thread, barrier, 1)
+                self.flights.append(_Flight(index, thread))
             case _, None:
                 if thread == item.first:
                     self._note(index, thread, item.event.label)
@@ -284,7 +273,8 @@ class Machine:
         if object_ is None:
             self.broken = Early(index, thread, f"the arrive on {barrier} goes to CTA {cta}, which does not exist")
             return
-        if object_.pending == 0:
+        together = self.bundles[thread]
+        if object_.pending < together:
             self.broken = Early(index, thread, f"phase {phase} of {barrier} gets more arrivals than its count")
             return
         if object_.completed != phase // ring:
@@ -293,12 +283,22 @@ class Machine:
             )
             return
         object_.tx += tx
-        object_.pending -= 1
-        self.arrived[barrier, cta, phase] += 1
+        object_.pending -= together
+        self.arrived[barrier, cta, phase] += together
         object_.settle()
         self._note(
             index, thread, f"arrives on {self._named(barrier, cta)} for phase {phase}", (barrier, cta, phase % ring)
         )
+
+    def _hold(self, index: int, thread: int, barrier: str, more: int) -> None:
+        """A held phase has one arrival more pending until the thread's copies have landed."""
+        phase = self.unrolling.number(index, thread)
+        ring, cta = self._barrier(barrier).ring, self.unrolling.barrier_cta(index)
+        object_ = self.barriers[barrier, cta, phase % ring]
+        if object_.completed != phase // ring:
+            self.broken = Early(index, thread, f"phase {phase} of {barrier} is not the one that is held")
+        object_.pending += more
+        object_.settle()
 
     def _woken(self, index: int, thread: int, barrier: str) -> None:
         phase = self.unrolling.number(index, thread)
@@ -320,7 +320,7 @@ class Machine:
 
     def _complete_one(self) -> bool:
         """Completes the oldest operation that is not delayed; the delayed one only if it is the last hope."""
-        open_ = [f for f in self.flights if not f.done]
+        open_ = [f for f in self.flights if not f.done and self._may_complete(f)]
         free = [f for f in open_ if not self._is_x(f.index)]
         keeps = self.delay is not None and self.delay.y is not None
         chosen = free if keeps else free or open_
@@ -329,11 +329,24 @@ class Machine:
         self._complete(chosen[0])
         return True
 
+    def _may_complete(self, flight: _Flight) -> bool:
+        """An arrive or a hold behind copies waits for those that its thread has issued before."""
+        event = self.unrolling.items[flight.index].event
+        holds = isinstance(event.completion, TxOn) and event.completion.holds
+        if not holds and not isinstance(event.action, ArriveAction):
+            return True
+        mine = (f for f in self.flights if f.thread == flight.thread and f.index < flight.index and not f.done)
+        return not any(self.unrolling.items[f.index].event.completion == InGroup(Group.COPY) for f in mine)
+
     def _complete(self, flight: _Flight) -> None:
         flight.done = True
         item = self.unrolling.items[flight.index]
-        match item.event.completion:
-            case TxOn(barrier, size):
+        match item.event.action, item.event.completion:
+            case ArriveAction(barrier, tx), _:
+                self._arrive(flight.index, flight.thread, barrier, tx)
+            case _, TxOn(barrier, holds=True):
+                self._hold(flight.index, flight.thread, barrier, -1)
+            case _, TxOn(barrier, size):
                 phase = self.unrolling.number(flight.index, flight.thread)
                 ring, cta = self._barrier(barrier).ring, self.unrolling.barrier_cta(flight.index)
                 object_ = self.barriers[barrier, cta, phase % ring]

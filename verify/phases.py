@@ -153,13 +153,19 @@ class Phases:
             case ArriveAction(barrier), _:
                 through = channels(program, event)
                 return self._count(x, "arrive", lambda: signalled_by(program, through, arrives(program, barrier)))
+            case AwaitAction(barrier, joined=True), _:
+                through = channels(program, event)
+                return self._count(x, "joined", lambda: signalled_by(program, through, arrives(program, barrier))) - 1
             case AwaitAction(barrier, lag), _:
                 through = channels(program, event)
                 waits = self._count(x, "await", lambda: signalled_by(program, through, awaits(program, barrier)))
                 return waits - lag
-            case _, TxOn(barrier):
-                through = own_channels(program, event)
-                return self._count(x, "arrive", lambda: signalled_by(program, through, arrives(program, barrier)))
+            case _, TxOn(barrier, holds=holds):
+                if holds and not signalled_by(program, own_channels(program, event), arrives(program, barrier)):
+                    raise NoClosedForm(
+                        f"{event.label} at line {event.span.line} is followed by no arrive of its thread"
+                    )
+                return self.next_arrive(x, barrier)
             case _:
                 raise TypeError(f"{event.label} has no phase")
 
@@ -178,8 +184,9 @@ class Phases:
         """Both mean the barrier of one CTA."""
         return self.model.ctx.eq(self.cta(x), self.cta(y))
 
-    def group(self, x: Instance) -> Poly:
-        """Commits that the instance's thread has done before it: the group of an operation."""
+    def group(self, x: Instance, by: Event | None = None) -> Poly:
+        """Commits that the instance's thread has done before it: the group of an operation. With `by`, that thread is
+        known to be one of those that execute `by`."""
         match x.event.action, x.event.completion:
             case WaitAction(group), _:
                 pass
@@ -188,7 +195,14 @@ class Phases:
             case _:
                 raise TypeError(f"{x.event.label} has no group")
         commits = [e for e in self.program.events if isinstance(e.action, Commit) and e.action.group is group]
-        return self._count(x, f"commit {group}", lambda: executed_by(executors(x.event), commits))
+        who = x.event if by is None else by
+        return self._count(x, f"commit {group} of {who.id}", lambda: executed_by(executors(who), commits))
+
+    def next_arrive(self, x: Instance, barrier: str) -> Poly:
+        """The phase that the next arrive of x's thread on its CTA's barrier is for."""
+        program = self.program
+        through = own_channels(program, x.event)
+        return self._count(x, f"next {barrier}", lambda: signalled_by(program, through, arrives(program, barrier)))
 
     def slot(self, x: Instance, buffer: str) -> Poly:
         """Which execution of the buffer's allocation the instance works in."""

@@ -209,8 +209,18 @@ class Session:
     def record(self, answer: str) -> Query:
         """The query as it stands, for the certificate."""
         if self.folded:
-            return Query(self.name, answer, 0, Script(tuple(self._asserted)))
-        return Query(self.name, answer, self.solver.rlimit, self.solver.script())
+            return Query(self.name, answer, 0, Script(tuple(self._asserted)), self._named())
+        return Query(self.name, answer, self.solver.rlimit, self.solver.script(), self._named())
+
+    def _named(self) -> tuple[str, ...]:
+        """The quantities that the query is about, as a reader knows them."""
+        out = [*self.program.sizes, "number of tasks"]
+        for tag, instance in self.instances.items():
+            for name, value in instance.env.items():
+                if name not in self.model.sizes and value.constant is None:
+                    known = "CTA" if name.startswith("cta.") else name.lstrip("$")
+                    out.append(f"{known} of {tag}")
+        return tuple(out)
 
 
 def _cap(level: int) -> str:

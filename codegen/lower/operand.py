@@ -30,6 +30,8 @@ from exogpu.ir.emission import (
     Applied,
     AsmOperand,
     BarrierAddress,
+    BarrierCount,
+    BarrierId,
     Coordinate,
     CtaMask,
     Element,
@@ -115,10 +117,8 @@ def bind(state: State, call: InstrCall, operand: AsmOperand, use: Use | None) ->
             return Bound("unsigned long long", "l", Apply("map_address", (_map(state, call, tensor, tile),)))
         case Coordinate(tensor, dim):
             return Bound("int", "r", state.indices.expr(origin(call.window(tensor))[dim]))
-        case BarrierAddress(name):
-            barrier = call.operand(name)
-            assert isinstance(barrier, BarrierRef) and use is not None
-            return Bound("unsigned", "r", barrier_address(state, barrier.name, use))
+        case BarrierAddress() | BarrierId() | BarrierCount():
+            return _barrier(state, call, operand, use)
         case CtaMask(name):
             return Bound("unsigned short", "h", _mask(call.window(name)))
         case MatrixDescriptor():
@@ -168,6 +168,22 @@ def fragment(state: State, call: InstrCall, at: Fragment) -> Expr:
     return Subscript(Name(window.buffer, user=True), state.indices.expr(position))
 
 
+def _barrier(
+    state: State, call: InstrCall, operand: BarrierAddress | BarrierId | BarrierCount, use: Use | None
+) -> Bound:
+    ref = call.operand(operand.operand)
+    assert isinstance(ref, BarrierRef)
+    match operand:
+        case BarrierAddress():
+            assert use is not None
+            return Bound("unsigned", "r", barrier_address(state, ref.name, use))
+        case BarrierId():
+            number = state.gathered.barriers.declared[ref.name]
+        case BarrierCount():
+            number = next(b.count for b in state.proc.named if b.name == ref.name)
+    return Bound("int", "n", IntLit(number), literal=str(number))
+
+
 def register_value(state: State, call: InstrCall, value: RegisterValue) -> Typed:
     """A register of an accumulator window or an element, with the per-element function applied."""
     match value:
@@ -190,8 +206,8 @@ def _base(state: State, buffer: str, offset: Expr) -> Expr:
 
 
 def _shared(state: State, call: InstrCall, at: Element, align: int) -> Expr:
-    buffer, place = element_index(call, at)
-    info, index = own_part(state, buffer, place, call.span)
+    buffer, indices = element_index(call, at)
+    info, index = own_part(state, buffer, indices, call.span)
     require_multiple(simplify(byte_offset(info, index), state.facts), align, f"the window of `{buffer}`", call.span)
     return _base(state, buffer, swizzled(state, info, index))
 
@@ -199,11 +215,11 @@ def _shared(state: State, call: InstrCall, at: Element, align: int) -> Expr:
 def tile_part(state: State, window: Window, call: InstrCall) -> tuple[BufferInfo, Sequence[Index]]:
     """The executing CTA's part of a buffer, and the window's start in it. An instruction that is spread over CTAs names
     the place in its own; the hardware goes to the same place in the others (PTX ISA, .multicast::cluster)."""
-    place = origin(window)
+    start = origin(window)
     if call.instr.spread is not None and call.window(call.instr.spread) == window:
-        info, index, _ = in_cta(state, state.buffers[window.buffer], place)
+        info, index, _ = in_cta(state, state.buffers[window.buffer], start)
         return info, index
-    return own_part(state, window.buffer, place, call.span)
+    return own_part(state, window.buffer, start, call.span)
 
 
 def _tile(state: State, window: Window, align: int, call: InstrCall) -> Expr:

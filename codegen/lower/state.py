@@ -9,9 +9,10 @@ from exogpu.codegen.counters import CounterPlan, Path, Use
 from exogpu.codegen.cuda.tree import Binary, Expr, Function, IntLit, Name
 from exogpu.codegen.fold import Facts, Interval
 from exogpu.codegen.lower.index import Indices
-from exogpu.codegen.lower.team import BarrierIds, Team, plus, times
+from exogpu.codegen.lower.team import Team, plus, times
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.layout import SharedLayout
+from exogpu.ir.named import BarrierIds
 from exogpu.ir.proc import Proc
 from exogpu.ir.types import Scalar, Smem
 

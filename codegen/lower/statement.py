@@ -33,12 +33,12 @@ from exogpu.codegen.specialise import loop_interval, must_expand
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.collective import WARP
 from exogpu.ir.index import Bin, Int
+from exogpu.ir.pools import storage
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
     Assign,
     Await,
-    BarrierRef,
     Fence,
     For,
     If,
@@ -69,7 +69,7 @@ def lower_block(state: State, block: Sequence[Stmt], path: Path) -> tuple[Node, 
             state = replace(state, fragments=(*state.fragments, stmt.name))
         nodes += _statement(state, stmt, here)
         for step in state.plan.after.get(here, ()):
-            if not step.by_first:
+            if not step.by_first or isinstance(stmt, InstrCall):
                 nodes += advance(step.counter)
     for counter in state.plan.at_end.get(path, ()):
         nodes += advance(counter)
@@ -89,9 +89,8 @@ def _statement(state: State, stmt: Stmt, path: Path) -> list[Node]:
             return [Branch(state.indices.cond(cond), *branches)]
         case Role(name, body):
             return list(lower_block(state.with_team(role_team(state.proc, name)), body, path))
-        case InstrCall(_, operands):
-            waits = any(isinstance(arg, BarrierRef) for _, arg in operands)
-            return lower_instruction(state, stmt, state.use(path) if waits else None)
+        case InstrCall():
+            return lower_instruction(state, stmt, state.plan.uses.get(path))
         case Fence():
             return _fence(state, stmt.span)
         case Arrive():
@@ -136,7 +135,8 @@ def _shared(state: State, stmt: Alloc, use: Use, c_type: str) -> list[Node]:
         slot = add(times(state.team.member, placed.slots), slot)
     offset = plus(times(slot, placed.slot_bytes), placed.offset)
     start, address = add(Name("shared"), offset), add(Name("shared_base"), offset)
-    nodes: list[Node] = [Declare("const unsigned", Name(address_name(stmt.name)), address)]
+    nodes: list[Node] = [] if storage(state.proc.block, stmt) is None else [Do(Apply("new_storage", ()))]
+    nodes.append(Declare("const unsigned", Name(address_name(stmt.name)), address))
     if swizzle_of(state.buffers[stmt.name]):
         return [*nodes, Declare("unsigned char* const", Name(bytes_name(stmt.name)), start)]
     typed = Convert(f"{c_type}*", start, "reinterpret_cast")
@@ -223,7 +223,7 @@ def _fence(state: State, span: Span) -> list[Node]:
         raise BadInput((Diagnostic("unsupported", message, span, help="use whole warps, or a power of two below 32"),))
     if team.size == WARP:
         return [Do(Apply("__syncwarp", ()))]
-    number = plus(team.member, state.gathered.barriers.base(team, span))
+    number = plus(team.member, state.gathered.barriers.teams[team.firsts, team.size])
     return [Do(Apply("named_barrier", (number, IntLit(team.size))))]
 
 

@@ -39,13 +39,11 @@ def build_parser() -> argparse.ArgumentParser:
     _add_verify(commands)
     _add_compile(commands)
     _add_run(commands)
-    mutate = _add(commands, "mutate", "edit every synchronisation statement of a kernel and verify each edit")
-    mutate.add_argument("target", metavar="PATH[:NAME]", help="the kernel")
-    _add_output(mutate)
-    _add_jobs(mutate)
+    _add_table(_add(commands, "mutate", "edit every synchronisation statement of a kernel and verify each edit"))
+    _add_table(_add(commands, "slim", "find synchronisation that a kernel can do without, proved for all sizes"))
     _add(commands, "list", "list the shipped kernels with their signatures")
-    explain = _add(commands, "explain", "explain a diagnostic code, for example race.war")
-    explain.add_argument("code", metavar="CODE", nargs="?", help="the code; without it, all codes are listed")
+    explain = _add(commands, "explain", "explain a diagnostic code or an axiom, for example race.war or L1")
+    explain.add_argument("code", metavar="CODE", nargs="?", help="the code; without it, everything is listed")
     return parser
 
 
@@ -61,6 +59,27 @@ def _add(commands: AddParser, name: str, text: str) -> argparse.ArgumentParser:
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour the text report")
+
+
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("target", metavar="PATH[:NAME]", help="the kernel")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the table")
+    parser.add_argument("--deterministic", action="store_true", help="leave out seconds")
+    _add_output(parser)
+    _add_axioms(parser)
+    _add_jobs(parser)
+
+
+def _add_axioms(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--strict", action="store_true", help="use no memory-model axiom that a kernel can be written to do without"
+    )
+    parser.add_argument(
+        "--without", metavar="NAMES", action="append", default=[], help="withdraw axioms, for example L1,F6"
+    )
+    parser.add_argument(
+        "--axiom", metavar="NAME", action="append", default=[], help="accept an axiom, for example warpgroup-wait (L12)"
+    )
 
 
 def _add_proving(parser: argparse.ArgumentParser) -> None:
@@ -86,8 +105,14 @@ def _add_verify(commands: AddParser) -> None:
     parser.add_argument("--all", action="store_true", help="verify every shipped kernel")
     parser.add_argument("--format", choices=FORMATS, default="text", help="form of the report (default: text)")
     _add_output(parser)
+    _add_axioms(parser)
     parser.add_argument(
         "--chains", action="store_true", help="print every obligation with its proof's chains of events"
+    )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="print what was asked of the solver for every obligation, and each chain in words",
     )
     parser.add_argument("--deterministic", action="store_true", help="leave out seconds, versions and absolute paths")
     parser.add_argument("--smt-dir", metavar="DIR", help="write every question put to the solver as an SMT-LIB file")
@@ -100,6 +125,7 @@ def _add_compile(commands: AddParser) -> None:
     parser.add_argument("target", metavar="PATH[:NAME]", help="the kernel")
     parser.add_argument("-o", "--output", metavar="OUT", help="the bundle to write (default: NAME.exogpu)")
     _add_output(parser)
+    _add_axioms(parser)
     _add_proving(parser)
 
 

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.errors import UsageError
 from exogpu.cli.output import palette, render
 from exogpu.cli.proofs import decided
@@ -21,7 +22,7 @@ def execute(arguments: argparse.Namespace) -> Exit:
     """Writes a bundle only for a proven kernel; else prints the same report as `verify`."""
     try:
         proc = _one_proc(arguments.target)
-        report = decided(proc, arguments)
+        report = decided(proc, axiom_policy(arguments), arguments)
         proven = seal(proc, report)
         run = Run((report,))
         if proven is not None:

@@ -7,6 +7,7 @@ import re
 import sys
 from pathlib import Path
 
+from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.errors import UsageError
 from exogpu.cli.output import render
 from exogpu.cli.proofs import decided
@@ -19,16 +20,17 @@ def execute(arguments: argparse.Namespace) -> Exit:
     """Verifies every target and prints one report on all of them."""
     if bool(arguments.targets) == arguments.all:
         raise UsageError("give PATH[:NAME] of what to verify, or --all for the shipped kernels")
+    policy = axiom_policy(arguments)
     targets, unresolved = _targets(arguments)
     procs, unreadable = load_procs(targets)
-    reports = tuple(decided(proc, arguments) for proc in procs)
+    reports = tuple(decided(proc, policy, arguments) for proc in procs)
     run = Run(
         reports,
         (*unresolved, *unreadable),
         deterministic=arguments.deterministic,
         allow_unknown=arguments.allow_unknown,
     )
-    sys.stdout.write(render(run, arguments.format, arguments.color, arguments.chains))
+    sys.stdout.write(render(run, arguments.format, arguments.color, chains=arguments.chains, explain=arguments.explain))
     if arguments.smt_dir:
         write_queries(run, Path(arguments.smt_dir))
     return exit_status(run)

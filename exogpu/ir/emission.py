@@ -1,7 +1,8 @@
 """The vocabulary in which an instruction says how it is emitted.
 
     emission ::= asm(text, operands) | guard(element, dims) { emission } | repeat(var, count) { emission }
-               | store(element, values) | pack(register, pair) | copy(element, element) | pin
+               | store(element, values) | pack(register, pair) | copy(element, element)
+               | copy_async(element, element) | pin
 
 `asm` is inline PTX. Its text names operands as `$name`; each operand is typed, and the emitter turns it into a
 register, an immediate or a register list. Windows are named by the instruction's parameter. An offset inside a
@@ -104,6 +105,20 @@ class BarrierAddress:
 
 
 @dataclass(frozen=True, slots=True)
+class BarrierId:
+    """The number of a named barrier, a literal."""
+
+    operand: str
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierCount:
+    """How many threads join a generation of a named barrier, a literal."""
+
+    operand: str
+
+
+@dataclass(frozen=True, slots=True)
 class CtaMask:
     """16-bit mask of the CTAs that the first range of a window names (PTX ISA, ctaMask)."""
 
@@ -174,6 +189,8 @@ AsmOperand = (
     | TensorMap
     | Coordinate
     | BarrierAddress
+    | BarrierId
+    | BarrierCount
     | CtaMask
     | MatrixDescriptor
     | Accumulator
@@ -237,8 +254,17 @@ class CopyVector:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyAsync:
+    """`size` bytes from global to shared memory by cp.async; what lies outside the tensor becomes zero."""
+
+    to: Element
+    source: Element
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class Pin:
     """The C++ compiler may not move reads or writes of wgmma's register operands across this point."""
 
 
-Emission = Asm | Guard | Repeat | Store | Pack | CopyVector | Pin
+Emission = Asm | Guard | Repeat | Store | Pack | CopyVector | CopyAsync | Pin

@@ -23,6 +23,7 @@ MEMORY_NAMES: dict[type[Memory], str] = {
 _WANTED = {
     "window": "a window of a buffer",
     "barrier": "a barrier",
+    "named": "a named barrier",
     "int": "a literal integer",
     "cond": "a condition",
     "fn": "a scalar function",
@@ -55,7 +56,7 @@ def _signature(call: InstrCall) -> Iterator[Diagnostic]:
 
 def _fits(param: Param, operand: Operand) -> bool:
     match param.kind, operand:
-        case ("window", Window()) | ("barrier", BarrierRef()) | ("fn", ScalarFn()):
+        case ("window", Window()) | ("barrier" | "named", BarrierRef()) | ("fn", ScalarFn()):
             return True
         case ("int", IndexArg(value)):
             return isinstance(value, Int) and value.value >= 0

@@ -209,10 +209,15 @@ def _allocation(stmt: Alloc, place: Place) -> Iterator[Diagnostic]:
         case Gmem():
             text = "global memory cannot be allocated in a procedure"
             yield Diagnostic("lang.memory", text, stmt.span, help="make it an argument of the procedure")
-        case Smem(swizzle, ring):
+        case Smem(swizzle, ring, pool, offset):
             if swizzle not in SWIZZLES or ring < 1:
                 text = "shared memory has a swizzle of 0, 32, 64 or 128 bytes and a ring of at least 1"
                 yield Diagnostic("lang.memory", text, stmt.span)
+            if offset and pool is None:
+                text = "an offset is one inside a pool"
+                yield Diagnostic(
+                    "lang.memory", text, stmt.span, help='name the pool, as in `SMEM(pool="a", offset=...)`'
+                )
             if place.in_threads:
                 text = "shared memory is allocated inside a `threads` loop"
                 fix = "allocate it before the loop, with one more dimension indexed by the loop variable"

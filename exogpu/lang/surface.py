@@ -39,6 +39,7 @@ __all__ = [
     "log",
     "log2",
     "mbarrier",
+    "named_barrier",
     "relu",
     "require",
     "role",
@@ -84,6 +85,7 @@ cta = Word("cta", "unit=cta: the threads of one CTA of a cluster")
 warp = Word("warp", "unit=warp: 32 threads")
 warpgroup = Word("warpgroup", "unit=warpgroup: 128 threads")
 mbarrier = Word("mbarrier", "mbarrier(ring=1, count=n): a sequence of phases of n arrivals each")
+named_barrier = Word("named_barrier", "named_barrier(count=n): a barrier that whole warps of n threads join")
 require = Word("require", "require(condition): a precondition on the sizes")
 tasks = Word("tasks", "for v in tasks(lo, hi): across the CTAs (clusters) of the grid")
 seq = Word("seq", "for v in seq(lo, hi): in order")

@@ -163,3 +163,69 @@ def test_accumulator_sums(kernel: Callable[[str], Kernel], times: int) -> None:
     wanted = 1 + times * (a.float() @ b.float().T)
     for got in sums:
         assert bool((got.float() == wanted).all())
+
+
+@pytest.mark.parametrize("name, block, m, k", [
+    ("copy_groups", 128, 1, 4), ("copy_groups", 128, 300, 12), ("copy_groups", 128, 1000, 520),
+    ("copy_arrivals", 32, 1, 2), ("copy_arrivals", 32, 300, 26), ("copy_arrivals", 32, 20000, 520),
+])  # fmt: skip
+def test_copies_land_before_they_are_read(
+    kernel: Callable[[str], Kernel], name: str, block: int, m: int, k: int
+) -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(k)
+    dtype = torch.float32 if name == "copy_groups" else torch.bfloat16
+    x, y = torch.randn(m, k, device="cuda").to(dtype), torch.full((m,), float("nan"), device="cuda")
+    kernel(name)(X=x, Y=y)
+    padded = torch.zeros(-(-m // block) * block, device="cuda", dtype=torch.float64)
+    padded[:m] = x.double().sum(1)
+    wanted = padded.reshape(-1, block).flip(1).reshape(-1)[:m]
+    torch.testing.assert_close(y.double(), wanted, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("m, k", [(1, 8), (64, 64), (200, 72), (20000, 520)])
+def test_copied_operands_of_wgmma(kernel: Callable[[str], Kernel], m: int, k: int) -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(k)
+    a, b = (torch.randn(rows, k, device="cuda").bfloat16() for rows in (m, 64))
+    c = torch.full((m, 64), float("nan"), device="cuda")
+    kernel("copied_gemm")(A=a, B=b, C=c)
+    torch.testing.assert_close(c.double(), a.double() @ b.double().T, rtol=1e-3, atol=k * 1e-5)
+
+
+@pytest.mark.parametrize("rows, columns", [(1, 4), (300, 100), (5000, 260)])
+def test_storage_is_reused_by_a_staging_tile(kernel: Callable[[str], Kernel], rows: int, columns: int) -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(rows)
+    x, y = torch.randn(rows, columns, device="cuda"), torch.full((rows, 32), float("nan"), device="cuda")
+    kernel("staged")(X=x, Y=y)
+    padded = torch.nn.functional.pad(x.double(), (0, -columns % 32)).reshape(rows, -1, 32)
+    torch.testing.assert_close(y.double(), padded.sum(1).flip(1), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("rows", [1, 5000])
+def test_tiles_of_two_types_in_turn(kernel: Callable[[str], Kernel], rows: int) -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.randn(rows, 64, device="cuda")
+    y = torch.full((rows, 64), float("nan"), device="cuda", dtype=torch.bfloat16)
+    kernel("in_turn")(X=x, Y=y)
+    assert bool((y == x.bfloat16().flip(1).reshape(rows, 32, 2).flip(2).reshape(rows, 64)).all())
+
+
+@pytest.mark.parametrize("rows, columns", [(1, 64), (300, 640), (5000, 192)])
+def test_roles_hand_a_tile_over_by_named_barriers(kernel: Callable[[str], Kernel], rows: int, columns: int) -> None:
+    torch = pytest.importorskip("torch")
+    x, y = torch.randn(rows, columns, device="cuda"), torch.full((rows, columns), float("nan"), device="cuda")
+    kernel("hand_over")(X=x, Y=y)
+    assert bool((y == x.reshape(rows, -1, 64).flip(2).reshape(rows, columns)).all())
+
+
+@pytest.mark.parametrize("rows, columns", [(1, 1), (500, 300)])
+def test_roles_take_turns_by_named_barriers(kernel: Callable[[str], Kernel], rows: int, columns: int) -> None:
+    torch = pytest.importorskip("torch")
+    x, y = torch.randn(rows, columns, device="cuda"), torch.full((rows, 128), float("nan"), device="cuda")
+    kernel("turns")(X=x, Y=y)
+    total = torch.zeros(rows, device="cuda")
+    for column in x.unbind(1):
+        total = 0.5 * (total + column)
+    torch.testing.assert_close(y, total[:, None].expand(-1, 128), rtol=1e-5, atol=1e-6)

@@ -70,7 +70,8 @@ def test_json_holds_the_whole_result() -> None:
     assert refuted["code"] == "race.war" and refuted["counterexample"]["sizes"] == {"K": 320}
     assert [s["actor"] for s in refuted["counterexample"]["steps"]] == [s.actor for s in samples.STEPS]
     (query,) = samples.REFUTED.queries
-    assert refuted["queries"] == [{"name": query.name, "sha256": query.sha256, "answer": "sat", "rlimit": 3400}]
+    expected = {"name": query.name, "sha256": query.sha256, "answer": "sat", "variables": [], "rlimit": 3400}
+    assert refuted["queries"] == [expected]
 
 
 def test_short_matches_the_documented_editor_pattern() -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Mode(enum.Enum):
-    """How a footprint touches memory. Two `REDUCE`s of one location commute and are not a conflict."""
+    """How a footprint touches memory. Two `REDUCE`s of one location by one proxy commute and are no conflict."""
 
     READ = "read"
     WRITE = "write"

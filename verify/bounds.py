@@ -200,8 +200,8 @@ def _own_cta(program: Program, event: Event, access: Access, n: int) -> Iterator
 def _target_cta(program: Program, event: Event) -> Iterator[Claim]:
     """An arrive signals a CTA that the cluster has."""
     cta = event.action.cta if isinstance(event.action, ArriveAction) else None
-    if cta is None:
-        return
+    if cta is None or isinstance(cta, Int):
+        return  # literals are checked when the kernel is read
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         ctx = model.ctx

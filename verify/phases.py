@@ -54,7 +54,7 @@ def own_channels(program: Program, event: Event) -> frozenset[Channel]:
 def barrier_cta(event: Event) -> Index | None:
     """The CTA whose barrier an arrive, await or copy means; None for the thread's own."""
     match event.action, event.completion:
-        case (ArriveAction(cta=cta), _) | (_, TxOn(cta=cta)):
+        case (ArriveAction(cta=cta) | AwaitAction(cta=cta), _) | (_, TxOn(cta=cta)):
             return cta
         case _:
             return None

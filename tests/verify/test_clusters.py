@@ -218,7 +218,10 @@ def test_split_cluster_barrier(text: str, tmp_path: Path) -> None:
         ("race.raw", split(first="cluster_arrive_relaxed()")),
         ("bar.recycle", split(second="cluster_arrive()", third="cluster_wait()", last="cluster_wait()")),
         ("bar.recycle", split(second="Fence()", third="cluster_wait()", last="pass")),
-        ("deadlock.cycle", split(first="cluster_wait()", second="cluster_arrive()", third="cluster_wait()", last="pass")),
+        (
+            "deadlock.cycle",
+            split(first="cluster_wait()", second="cluster_arrive()", third="pass", last="cluster_wait()"),
+        ),
         ("bar.count", split(first="for c in threads(1, unit=cta):\n            cluster_arrive()")),
     ],
 )

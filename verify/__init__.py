@@ -1,5 +1,6 @@
 """The verifier. `prove` is the way in; the rest, from the bottom up:
 
+axioms                      readings of the PTX ISA that proofs may use
 program, lower, calls,      the parallel program, and how a kernel becomes one
   owners
 memo, pieces, workers       what is worked out once about a program; the parts of a proof; processes that decide them
@@ -12,11 +13,14 @@ session, single, ordering,  one solver session; properties of single instances; 
   chain, lift
 races, reuse, barriers,     what has to be shown, one module per kind of obligation
   bounds, overflow, claim,
-  registers
+  registers, reductions
 data_verdicts,              the verdicts as obligations, with counterexamples in the user's words
   barrier_verdicts, initialised, witness, text
 result, proven, cache       what comes out; the seal that `codegen` asks for; reports of earlier runs
-explicit, mutants           the oracle that keeps the prover honest; systematic edits
+explain                     a chain in the words of a kernel engineer
+explicit, simulator         the oracles that keep the prover honest, one with the prover's own events, one without
+edits, assess               edits of synchronisation, and what becomes of an edited kernel
+mutants, slim               every systematic edit; what a kernel can do without
 """
 
 if __name__ != "exogpu.verify":

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.barriers import (
     arrival_counts,
     covers,
@@ -18,6 +18,7 @@ from exogpu.verify.barriers import (
     uniform_lags,
 )
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
+from exogpu.verify.data_verdicts import claimed
 from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.machine import Delay, Early, Stuck
@@ -29,8 +30,10 @@ from exogpu.verify.program import Barrier, Event, ExitAction, Program
 from exogpu.verify.replay import by_machine, reached, run
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
+from exogpu.verify.split import in_turns
 from exogpu.verify.text import HELP
 from exogpu.verify.transactions import byte_obligations
+from exogpu.verify.trial import on_trial
 from exogpu.verify.witness import failure, race, run_to_failure
 
 
@@ -45,16 +48,46 @@ def _barrier(program: Program, barrier: Barrier) -> Iterator[Obligation]:
         if not (*arrives(program, barrier.name), *awaits(program, barrier.name), *copies(program, barrier.name)):
             return  # declared and never used
         yield _count(program, barrier)
-        yield from _generations(program, barrier) if barrier.named else _phases(program, barrier)
+        yield from _obligations(program, barrier)
     except NoClosedForm as error:
-        yield Obligation(
-            f"barrier/{barrier.name}",
-            _count_rule(barrier),
-            f"phases of {barrier.name}",
-            Status.UNKNOWN,
-            barrier.span,
-            reason=f"no closed form for its phases: {error}",
-        )
+        yield _no_closed_form(program, barrier, error)
+
+
+def _obligations(program: Program, barrier: Barrier) -> Iterator[Obligation]:
+    if barrier.split:
+        for wait in awaits(program, barrier.name):
+            yield from _progress(program, barrier, wait)
+        for claim in in_turns(program, barrier):
+            yield claimed(program, claim)
+    elif barrier.named:
+        yield from _generations(program, barrier)
+    else:
+        yield from _phases(program, barrier)
+
+
+def _no_closed_form(program: Program, barrier: Barrier, error: NoClosedForm) -> Obligation:
+    """Refuted if a run at small sizes goes wrong."""
+    title = f"phases of {barrier.name} get their arrivals"
+    base = Obligation(f"barrier/{barrier.name}", _count_rule(barrier), title, Status.UNKNOWN, barrier.span)
+    message = f"the arrivals on `{barrier.name}` do not make up its phases"
+    return on_trial(program, base, message, f"no closed form for its phases: {error}")
+
+
+def quick_barrier_pieces(program: Program) -> Iterator[Piece]:
+    """What needs no search for chains: it tells most faulty barriers from correct ones."""
+    for barrier in program.barriers.values():
+        yield Piece(3, partial(_quick, barrier=barrier))
+
+
+def _quick(program: Program, barrier: Barrier) -> Iterator[Obligation]:
+    try:
+        yield _count(program, barrier)
+        if not barrier.named:
+            yield from byte_obligations(program, barrier)
+        for wait in awaits(program, barrier.name):
+            yield from _progress(program, barrier, wait)
+    except NoClosedForm as error:
+        yield _no_closed_form(program, barrier, error)
 
 
 def _phases(program: Program, barrier: Barrier) -> Iterator[Obligation]:
@@ -134,6 +167,9 @@ def _parity(program: Program, barrier: Barrier, wait: Event) -> Obligation:
         return replace(base, status=Status.UNKNOWN, reason="a thread awaits this barrier with different lags")
     groups = [p for p in parties(program, arrives(program, barrier.name)) if covers(program, p, wait)]
     alternatives = [[not_lapped(program, barrier, wait, a) for a in p.statements] for p in groups]
+    who = f"x of {wait.label} (line {wait.span.line}) and y of an arrive on {barrier.name}"
+    asked = f"executions {who} {barrier.ring} phases later, where no chain below shows that x comes first in time"
+    base = replace(base, question=asked)
     message = f"`{barrier.name}` can advance by a whole ring before this wait has passed, so its parity aliases"
     return _any_of(program, base, alternatives, [], message)
 
@@ -151,6 +187,9 @@ def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:
         return replace(base, status=Status.UNKNOWN, reason="a thread awaits this barrier with different lags")
     groups = [p for p in parties(program, awaits(program, barrier.name)) if covers(program, p, signal)]
     pairs = [observed_before(program, barrier, p, signal) for p in groups]
+    who = f"y of {signal.label} (line {signal.span.line}) and x of an await on {barrier.name}"
+    asked = f"executions {who} for {barrier.ring} phases earlier, where no chain below shows that x comes first in time"
+    base = replace(base, question=asked)
     message = (
         f"nothing has waited for the phase before on this mbarrier of `{barrier.name}` when {signal.label} signals"
     )

@@ -18,6 +18,7 @@ from exogpu.ir.instr import Effect, Group, Mode, Proxy
 from exogpu.ir.pools import Storage
 from exogpu.ir.types import Memory
 from exogpu.source import Span
+from exogpu.verify.axioms import ASSUMED
 from exogpu.verify.memo import Memo
 
 
@@ -117,12 +118,13 @@ class ArriveAction:
 
 @dataclass(frozen=True, slots=True)
 class AwaitAction:
-    """Wait for phase (number of earlier awaits of this thread) - lag of its CTA's barrier; `joined`: for that of its
-    latest arrive."""
+    """Wait for phase (number of earlier awaits of this thread) - lag of its CTA's barrier, or of the CTA `cta`;
+    `joined`: for that of its latest arrive."""
 
     barrier: str
     lag: int
     joined: bool = False
+    cta: Index | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,13 +214,14 @@ class Buffer:
 @dataclass(frozen=True, slots=True)
 class Barrier:
     """A barrier: in every CTA `ring` mbarriers; each phase waits for `count` arrivals. A `named` one is a single named
-    barrier in every CTA, whose phases are its generations."""
+    barrier in every CTA, whose phases are its generations; a `split` one is the cluster's, kept with CTA 0."""
 
     name: str
     ring: int
     count: int
     span: Span
     named: bool = False
+    split: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +236,8 @@ class TaskVar:
 @dataclass(frozen=True, slots=True)
 class Program:
     """The parallel program of one cluster of `cluster` CTAs with `threads` threads each; `tasks` are the coordinates of
-    its current task. Thread t of CTA c has the number c * threads + t."""
+    its current task, `axioms` those of the memory model that orderings may use. Thread t of CTA c has the number
+    c * threads + t."""
 
     name: str
     span: Span
@@ -246,6 +250,7 @@ class Program:
     buffers: dict[str, Buffer]
     barriers: dict[str, Barrier]
     events: tuple[Event, ...]
+    axioms: frozenset[str] = field(default=ASSUMED, repr=False)
     memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
 
     @property

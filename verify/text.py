@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from exogpu.verify.program import Event
+
 HELP = {
     "race.raw": "order the write before the read: a Fence that both pass, or Arrive after it and Await before the read",
     "race.war": "order the read before the overwrite: a Fence that both pass, or Arrive after the read is done "
@@ -54,8 +58,20 @@ def race_message(rule: str, place: str, first: str, second: str) -> str:
         case "proxy.generic_to_async":
             return f"no proxy fence orders the access of {place} by {first} before the asynchronous one by {second}"
         case "fence.state_space":
-            return f"the proxy fence between {first} and {second} does not cover global memory, where {place} lies"
+            return f"the proxy fence between {first} and {second} does not cover the memory where {place} lies"
         case "wgmma.reg_fence":
             return f"no wgmma_fence orders the register access of {place} by {first} before {second}"
         case _:
             return f"{place} is touched by {second} while {first} is still in flight"
+
+
+def pair_question(first: Event, second: Event, what: str) -> str:
+    """What is asked of the solver for a pair of statements."""
+    x, y = (f"{e.label} (line {e.span.line})" for e in (first, second))
+    return f"executions x of {x} and y of {y} {what}"
+
+
+def single_question(events: Iterable[Event], title: str) -> str:
+    """What is asked of the solver for one statement, or two."""
+    named = " and ".join(f"{e.label} (line {e.span.line})" for e in events)
+    return f"executions of {named} that violate: {title}"

@@ -244,10 +244,16 @@ template <int REGISTERS> DEVICE void registers_dec() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(REGISTERS) : "memory");
 }
 
-// Keeps the compiler from moving accesses of accumulator registers across this point.
+// Keeps the compiler from moving accesses of wgmma's register operands across this point.
 template <int N> DEVICE void pin(float (&registers)[N]) {
 #pragma unroll
     for (int i = 0; i < N; ++i) {
         asm volatile("" : "+f"(registers[i]) : : "memory");
+    }
+}
+template <int N> DEVICE void pin(unsigned (&registers)[N]) {
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+        asm volatile("" : "+r"(registers[i]) : : "memory");
     }
 }

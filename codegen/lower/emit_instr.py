@@ -30,12 +30,12 @@ from exogpu.codegen.cuda.tree import (
     Unary,
 )
 from exogpu.codegen.fold import Interval, simplify_cond
-from exogpu.codegen.lower.operand import Bound, bind, element_index, executing, register_value
+from exogpu.codegen.lower.operand import Bound, bind, element_index, executing, fragment, register_value
 from exogpu.codegen.lower.place import own_part, place, pointer
 from exogpu.codegen.lower.state import State
 from exogpu.codegen.lower.team import times
 from exogpu.codegen.lower.value import narrowed
-from exogpu.ir.emission import Asm, CopyAsync, CopyVector, Element, Emission, Guard, Pin, Repeat, Store
+from exogpu.ir.emission import Asm, CopyAsync, CopyVector, Element, Emission, Guard, Pack, Pin, Repeat, Store
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Var
 from exogpu.ir.stmt import InstrCall
 
@@ -57,7 +57,7 @@ def _emission(state: State, call: InstrCall, emission: Emission, use: Use | None
         case Asm():
             return [_asm(state, call, emission, use)]
         case Pin():
-            return [Do(Apply("pin", (Name(name, user=True),))) for name in state.accumulators]
+            return [Do(Apply("pin", (Name(name, user=True),))) for name in state.fragments]
         case CopyVector(to, source, size):
             ends = (element_index(call, end) for end in (to, source))
             pointers = tuple(pointer(state, buffer, index, call.span) for buffer, index in ends)
@@ -66,6 +66,8 @@ def _emission(state: State, call: InstrCall, emission: Emission, use: Use | None
             return [_copy_async(state, call, emission)]
         case Store():
             return [_store(state, call, emission)]
+        case Pack(to, pair):
+            return [Set(fragment(state, call, to), "=", bind(state, call, pair, use).argument)]
         case Repeat(var, count, body):
             return [_repeat(state, call, var, count, body, use)]
         case Guard(inside, dims, body):
@@ -145,11 +147,12 @@ def _function(asm: Asm, bound: list[tuple[str, Bound]]) -> Function:
     outputs: list[tuple[str, Expr]] = []
     inputs: list[tuple[str, Expr]] = []
     spelled: dict[str, str] = {}
-    lists = [(name, b) for name, b in bound if b.registers]
-    for name, b in lists:
-        first = len(outputs)
-        sign = "+" if b.read else "="
-        outputs += [(sign + b.constraint, Subscript(Name(name), IntLit(i))) for i in range(b.registers)]
+    for name, b in sorted(((n, b) for n, b in bound if b.registers), key=lambda item: not item[1].written):
+        first = len(outputs) + len(inputs)
+        sign = ("+" if b.read else "=") if b.written else ""
+        listed = [(sign + b.constraint, Subscript(Name(name), IntLit(i))) for i in range(b.registers)]
+        outputs += listed if b.written else []
+        inputs += [] if b.written else listed
         spelled[name] = "{" + ", ".join(f"%{first + i}" for i in range(b.registers)) + "}"
     before, after = [], []
     for name, b in bound:

@@ -60,7 +60,7 @@ class Gathered:
 @dataclass(frozen=True, slots=True)
 class State:
     """The place of a statement: kernel, executing team, variable facts and names, scalar values by name, slots of the
-    ring buffers in scope, accumulators in scope, variables that hold the number of the executing CTA."""
+    ring buffers in scope, wgmma register operands in scope, variables that hold the number of the executing CTA."""
 
     proc: Proc
     buffers: Mapping[str, BufferInfo]
@@ -71,7 +71,7 @@ class State:
     team: Team
     facts: Facts
     names: Mapping[str, Expr] = field(default_factory=dict)
-    accumulators: tuple[str, ...] = ()
+    fragments: tuple[str, ...] = ()
     own_cta: tuple[str, ...] = ()
 
     @property

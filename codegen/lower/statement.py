@@ -52,7 +52,7 @@ from exogpu.ir.stmt import (
     Threads,
     Unroll,
 )
-from exogpu.ir.types import Rmem, Smem, WgmmaD
+from exogpu.ir.types import FRAGMENTS, Rmem, Smem, WgmmaA
 from exogpu.ir.value import Arith, Read
 from exogpu.ir.value_type import computed
 from exogpu.source import Span
@@ -65,8 +65,8 @@ def lower_block(state: State, block: Sequence[Stmt], path: Path) -> tuple[Node, 
     nodes: list[Node] = []
     for i, stmt in enumerate(block):
         here = (*path, i)
-        if isinstance(stmt, Alloc) and isinstance(stmt.memory, WgmmaD):
-            state = replace(state, accumulators=(*state.accumulators, stmt.name))
+        if isinstance(stmt, Alloc) and isinstance(stmt.memory, FRAGMENTS):
+            state = replace(state, fragments=(*state.fragments, stmt.name))
         nodes += _statement(state, stmt, here)
         for step in state.plan.after.get(here, ()):
             if not step.by_first or isinstance(stmt, InstrCall):
@@ -122,7 +122,8 @@ def _alloc(state: State, stmt: Alloc, path: Path) -> list[Node]:
             count = register_count(state.buffers[stmt.name])
             align = REGISTER_ALIGNMENT if count * stmt.dtype.bytes % REGISTER_ALIGNMENT == 0 else None
             return [Declare(c_type, name, extent=count, align=align)]
-        case _:
+        case memory:
+            c_type = "unsigned" if isinstance(memory, WgmmaA) else c_type
             return [Declare(c_type, name, extent=register_count(state.buffers[stmt.name]))]
 
 

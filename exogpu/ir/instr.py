@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Mode(enum.Enum):
-    """How a footprint touches memory. Two `REDUCE`s of one location commute and are not a conflict."""
+    """How a footprint touches memory. Two `REDUCE`s of one location by one proxy commute and are no conflict."""
 
     READ = "read"
     WRITE = "write"
@@ -133,13 +133,26 @@ class NamedArrive:
     waits: bool = False
 
 
-Effect = Commit | WaitGroup | ProxyFence | WgmmaFence | CopyArrive | NamedArrive
+@dataclass(frozen=True, slots=True)
+class ClusterArrive:
+    """Every thread joins the cluster's next generation (PTX barrier.cluster.arrive); a relaxed arrive publishes
+    nothing."""
+
+    relaxed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterWait:
+    """Waits until the generation that the thread has joined is complete (PTX barrier.cluster.wait)."""
+
+
+Effect = ClusterArrive | ClusterWait | Commit | WaitGroup | ProxyFence | WgmmaFence | CopyArrive | NamedArrive
 
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A parameter: a window of given rank in one of `memories` with one of `dtypes` (empty: any), an mbarrier, a named
-    barrier, a literal integer, a condition, or a per-element function."""
+    """A parameter: a window of given rank (0: any) in one of `memories` with one of `dtypes` (empty: any), an mbarrier,
+    a named barrier, a literal integer, a condition, or a per-element function."""
 
     name: str
     kind: Literal["window", "barrier", "named", "int", "cond", "fn"]
@@ -183,6 +196,7 @@ class Instr:
     sentences. `meaning` is the sequential body. `pipelined` names wgmma's accumulator: two wgmma of one shape
     with equal windows of it run in order (PTX wgmma.fence, exemption). `spread` names a window in shared memory whose
     first range is over CTAs: the instruction is one operation for each of them, completing on that CTA's barrier.
+    `weaker` is an instruction of the same parameters that waits for less, or orders less.
     """
 
     name: str
@@ -200,4 +214,5 @@ class Instr:
     emission: Callable[[InstrCall, Buffers], tuple[Emission, ...]] = lambda call, buffers: ()
     pipelined: str | None = None
     spread: str | None = None
+    weaker: Instr | None = None
     source: str = ""

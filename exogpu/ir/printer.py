@@ -30,7 +30,7 @@ from exogpu.ir.stmt import (
     Unroll,
     Window,
 )
-from exogpu.ir.types import Gmem, Memory, Rmem, Smem, WgmmaD
+from exogpu.ir.types import Gmem, Memory, Rmem, Smem, WgmmaA, WgmmaD
 from exogpu.ir.value import ScalarFn
 from exogpu.ir.walk import walk
 
@@ -110,6 +110,8 @@ def memory_text(memory: Memory) -> str:
             return f"RMEM(threads={threads})" if threads else "RMEM"
         case WgmmaD():
             return "WGMMA_D"
+        case WgmmaA():
+            return "WGMMA_A"
 
 
 def _statements(block: tuple[Stmt, ...], shapes: Shapes) -> Iterator[str]:

@@ -84,4 +84,13 @@ class WgmmaD:
     first dimension is the warpgroup's index inside its role."""
 
 
-Memory = Gmem | Smem | Rmem | WgmmaD
+@dataclass(frozen=True, slots=True)
+class WgmmaA:
+    """wgmma A-operand registers `[warpgroups, 64, K]` of a 16-bit type in the A-fragment layout (PTX ISA, wgmma); the
+    first dimension is the warpgroup's index inside its role."""
+
+
+Memory = Gmem | Smem | Rmem | WgmmaD | WgmmaA
+
+FRAGMENTS = (WgmmaD, WgmmaA)
+"""Memories of wgmma's register operands, which wgmma accesses asynchronously."""

@@ -26,6 +26,7 @@ bar_sync = Instr(
     params=(Param("barrier", "named"),),
     unit=0,
     effect=NamedArrive("barrier", waits=True),
+    weaker=bar_arrive,
     aligned=True,
     emission=lambda call, buffers: _emission("sync"),
     source="PTX ISA, bar.sync",

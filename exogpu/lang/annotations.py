@@ -9,7 +9,7 @@ from typing import Any
 
 from exogpu.ir.index import Index, Int
 from exogpu.ir.placement import SWIZZLES
-from exogpu.ir.types import Gmem, Memory, Rmem, Scalar, Smem, WgmmaD
+from exogpu.ir.types import Gmem, Memory, Rmem, Scalar, Smem, WgmmaA, WgmmaD
 from exogpu.lang.errors import closest, reject
 from exogpu.lang.indices import index, integer
 from exogpu.lang.scope import Context
@@ -28,6 +28,7 @@ OPTIONS: dict[type[Memory], dict[str, Rule]] = {
     },
     Rmem: {"threads": (lambda v: v >= 0, "at least 0")},
     WgmmaD: {},
+    WgmmaA: {},
 }
 
 
@@ -58,11 +59,11 @@ def memory(ctx: Context, node: ast.expr) -> Memory:
     """A memory: a name with or without options, or a captured one."""
     callee = node.func if isinstance(node, ast.Call) else node
     written, constant = ast.unparse(callee), ctx.outer(callee)
-    if isinstance(constant, Gmem | Smem | Rmem | WgmmaD) and callee is node:
+    if isinstance(constant, Memory) and callee is node:
         return constant
     kind = next((m for m in MEMORIES.values() if m is constant), None) or MEMORIES.get(written)
     if kind is None:
-        help_text = closest(written, MEMORIES) or "the memories are GMEM, SMEM, RMEM and WGMMA_D"
+        help_text = closest(written, MEMORIES) or "the memories are GMEM, SMEM, RMEM, WGMMA_D and WGMMA_A"
         raise reject("memory", f"`{written}` is not a memory", ctx.span(callee), "unknown memory", help_text)
     values = _options(ctx, node, OPTIONS[kind]) if isinstance(node, ast.Call) else {}
     return kind(**values)

@@ -8,12 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from exogpu.ir.types import Gmem, Memory, Rmem, Scalar, Smem, WgmmaD
+from exogpu.ir.types import Gmem, Memory, Rmem, Scalar, Smem, WgmmaA, WgmmaD
 
 __all__ = [
     "GMEM",
     "RMEM",
     "SMEM",
+    "WGMMA_A",
     "WGMMA_D",
     "Arrive",
     "Await",
@@ -118,6 +119,12 @@ e4m3, e5m2, i32, i8, u8 = Scalar.E4M3, Scalar.E5M2, Scalar.I32, Scalar.I8, Scala
 
 SCALARS: dict[str, Scalar] = {s.value: s for s in Scalar}
 
-GMEM, SMEM, RMEM, WGMMA_D = Gmem, Smem, Rmem, WgmmaD
+GMEM, SMEM, RMEM, WGMMA_D, WGMMA_A = Gmem, Smem, Rmem, WgmmaD, WgmmaA
 
-MEMORIES: dict[str, type[Memory]] = {"GMEM": Gmem, "SMEM": Smem, "RMEM": Rmem, "WGMMA_D": WgmmaD}
+MEMORIES: dict[str, type[Memory]] = {
+    "GMEM": Gmem,
+    "SMEM": Smem,
+    "RMEM": Rmem,
+    "WGMMA_D": WgmmaD,
+    "WGMMA_A": WgmmaA,
+}

@@ -83,9 +83,9 @@ class Monitor:
 
     # -- how knowledge travels ---------------------------------------------------------------------------------------
 
-    def effects(self, number: int) -> Knowledge:
-        """What the completion of an operation tells: its own effects, nothing of its issuer."""
-        return Knowledge(np.zeros((3, self.threads), np.int32), over=1 << number)
+    def effects(self, *numbers: int) -> Knowledge:
+        """What the completion of operations tells: their own effects, nothing of their issuer."""
+        return Knowledge(np.zeros((3, self.threads), np.int32), over=sum(1 << n for n in numbers))
 
     def of(self, threads: Iterable[int]) -> Knowledge:
         """What these threads know together."""
@@ -160,11 +160,20 @@ class Monitor:
         return self.issued - 1
 
     def touch(
-        self, shadow: Shadow, number: int, positions: Numbers, start: Knowledge, what: str, *, writes: bool
+        self,
+        shadow: Shadow,
+        number: int,
+        positions: Numbers,
+        start: Knowledge,
+        what: str,
+        *,
+        writes: bool,
+        ordinary: bool = False,
     ) -> None:
-        """Operation `number`, of which `start` is known at its issue, accesses elements; raises Violation if it may
-        meet another access."""
-        row = start.clocks[EVERYWHERE if isinstance(shadow.place.memory, Gmem) else SHARED]
+        """Operation `number`, of which `start` is known at its issue, accesses elements, an `ordinary` one not through
+        the async proxy; raises Violation if it may meet another access."""
+        fenced = EVERYWHERE if isinstance(shadow.place.memory, Gmem) else SHARED
+        row = start.clocks[PLAIN if ordinary else fenced]
         writer = shadow.writer[positions]
         if ((writer >= 0) & (row[writer] < shadow.written[positions])).any():
             raise _race(shadow, what, "an earlier ordinary write")

@@ -10,11 +10,11 @@ import numpy as np
 
 from exogpu.diagnostics import InternalError
 from exogpu.ir.collective import WARP
-from exogpu.ir.instr import ProxyFence, WgmmaFence
+from exogpu.ir.instr import Group, ProxyFence, WgmmaFence
 from exogpu.ir.proc import BarrierDecl
 from exogpu.ir.types import Smem
 from exogpu.verify.simulator.expr import Numbers
-from exogpu.verify.simulator.flight import Flight, pieces
+from exogpu.verify.simulator.flight import Flight, Landing, pieces
 from exogpu.verify.simulator.mbarrier import Mbarrier
 from exogpu.verify.simulator.memory import Memory
 from exogpu.verify.simulator.moves import Move
@@ -31,6 +31,7 @@ from exogpu.verify.simulator.trace import (
     Rendezvous,
     Trace,
     WaitGroup,
+    WhenLanded,
 )
 
 Chosen = list[int]
@@ -54,6 +55,7 @@ class Cluster:
     objects: dict[tuple[str, int, int], Mbarrier] = field(init=False)
     flights: list[Flight] = field(default_factory=list)
     grouped: list[Flight] = field(default_factory=list)
+    landings: list[Landing] = field(default_factory=list)
     ended: bool = False
 
     def __post_init__(self) -> None:
@@ -187,6 +189,8 @@ class Cluster:
                 self._meet(operation, firsts, who.tolist())
             case ArriveOn() as arrive:
                 self._arrive(operation, arrive, who.tolist())
+            case WhenLanded() as landing:
+                self._when_landed(operation, landing, who.tolist())
             case AwaitOn(barrier, phases):
                 self._woken(operation, barrier, who.tolist(), phases)
             case ProxyFence(everywhere):
@@ -258,7 +262,7 @@ class Cluster:
             number = _entries(operation, by_thread, [t])[0]
             flight = Flight(operation, issue, t, number, pieces(issue, t, self.random))
             self._alive(self._lands(flight), operation)
-            for piece in flight.pieces:
+            for piece in flight.pieces if not issue.ordinary else ():
                 self.memory.contents[piece.move.place.name].meet(piece.move.positions[piece.which], operation.what)
             self._start(flight)
             flight.behind = tuple(f for f in self.flights if flight.follows(f))
@@ -274,7 +278,8 @@ class Cluster:
         if isinstance(flight.issue.completion, InGroup):
             self.grouped.append(flight)
         for piece in flight.pieces:
-            self.memory.start(piece.move, piece.which, flight.account, known, flight.operation.what)
+            what, ordinary = flight.operation.what, flight.issue.ordinary
+            self.memory.start(piece.move, piece.which, flight.account, known, what, ordinary=ordinary)
 
     def fly(self, flight: Flight) -> bool:
         """One effect of an operation is performed; False if it must wait for operations before it."""
@@ -288,7 +293,32 @@ class Cluster:
                 if self.memory.monitor is not None:
                     object_.tell(self.memory.monitor.effects(flight.account))
                 object_.complete(turn, bytes_, flight.operation.what)
+            self._land()
         return True
+
+    def _when_landed(self, operation: Operation, action: WhenLanded, threads: Chosen) -> None:
+        """What the copies of these threads will do when they have landed."""
+        for t, phase in zip(threads, _entries(operation, action.phases, threads), strict=True):
+            behind = tuple(f for f in self.flights if t in f.threads and _copies(f))
+            accounts = tuple(f.account for f in self.grouped if t in f.threads and _copies(f))
+            if action.holds:
+                object_, turn = self._object(action.barrier, t // self.cta, phase)
+                object_.hold(turn, 1, f"thread {t}")
+            self.landings.append(Landing(operation, t, action.barrier, phase, action.holds, behind, accounts))
+        self._land()
+
+    def _land(self) -> None:
+        """Arrivals and holds of copies that are all over."""
+        for landing in [found for found in self.landings if all(f.done for f in found.behind)]:
+            self.landings.remove(landing)
+            object_, turn = self._object(landing.barrier, landing.thread // self.cta, landing.phase)
+            if self.memory.monitor is not None:
+                object_.tell(self.memory.monitor.effects(*landing.accounts))
+            who = f"thread {landing.thread}"
+            if landing.holds:
+                object_.hold(turn, -1, who)
+            else:
+                object_.arrive(turn, 0, who)
 
     def _lands(self, flight: Flight) -> int:
         """The CTA in which an operation completes."""
@@ -330,6 +360,12 @@ class Cluster:
         for number, threads in sorted(self.standing.items()):
             operation = self.trace.operations[number]
             yield f"{len(threads)} threads from {min(threads)} at {operation.what} (line {operation.span.line})"
+
+
+def _copies(flight: Flight) -> bool:
+    """The operation is a cp.async."""
+    completion = flight.issue.completion
+    return isinstance(completion, InGroup) and completion.group is Group.COPY
 
 
 def _entries(operation: Operation, values: Numbers, threads: Chosen) -> list[int]:

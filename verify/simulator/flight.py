@@ -27,6 +27,20 @@ class Piece:
     written: bool = False
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Landing:
+    """What a thread's copies do for an mbarrier when all of them are over: an arrival for `phase`, or with `holds` the
+    end of a hold. `accounts` are their numbers for the monitor."""
+
+    operation: Operation
+    thread: int
+    barrier: str
+    phase: int
+    holds: bool
+    behind: tuple[Flight, ...]
+    accounts: tuple[int, ...]
+
+
 @dataclass(slots=True, eq=False)
 class Flight:
     """An operation of the unit that begins at `thread`; `number` is its phase or group. It begins to write when
@@ -80,10 +94,11 @@ class Flight:
             return False
         piece = random.choice(ready)
         if piece.values is None:
-            values = memory.values(piece.move, piece.which, asynchronous=True)
+            values = memory.flying(piece.move, piece.which, ordinary=self.issue.ordinary)
             piece.values = np.broadcast_to(values, piece.which.shape)
         else:
-            memory.deliver(piece.move, piece.which, piece.values, self.operation.what)
+            what = self.operation.what
+            memory.deliver(piece.move, piece.which, piece.values, what, ordinary=self.issue.ordinary)
             piece.written = True
         return True
 

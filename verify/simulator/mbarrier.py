@@ -44,6 +44,13 @@ class Mbarrier:
         self.pending -= 1
         self._settle()
 
+    def hold(self, turn: int, more: int, who: str) -> None:
+        """Phase `turn` has one arrival more, or less, to wait for; raises Violation if it is not the current one."""
+        if turn != self.completed:
+            raise Violation(Broken(f"{who} holds phase {turn} of {self.name}, which is at {self.completed}"))
+        self.pending += more
+        self._settle()
+
     def complete(self, turn: int, bytes_: int, what: str) -> None:
         """Bytes that are meant for phase `turn` have been written; raises Violation."""
         if turn != self.completed:

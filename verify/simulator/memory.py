@@ -164,7 +164,25 @@ class Memory:
 
         return move.compute(fetch, lambda array: array[which])
 
-    def start(self, move: Move, which: Which, number: int, known: Knowledge, what: str) -> None:
+    def flying(self, move: Move, which: Which, *, ordinary: bool) -> Array:
+        """What an asynchronous operation reads for some lanes of a movement; an `ordinary` one as its thread does."""
+        if not ordinary:
+            return self.values(move, which, asynchronous=True)
+        threads = move.threads[which]
+
+        def fetch(access: Access) -> Array:
+            source = self.contents[access.place.name]
+            out: Array = np.zeros(access.positions[which].shape, source.data.dtype)
+            under = slice(None) if access.under is None else access.under[which]
+            at = access.positions[which][under]
+            out[under] = source.load(at, self._rows(source, threads[under]))
+            return out
+
+        return move.compute(fetch, lambda array: array[which])
+
+    def start(
+        self, move: Move, which: Which, number: int, known: Knowledge, what: str, *, ordinary: bool = False
+    ) -> None:
         """An asynchronous operation is about to perform some lanes of a movement; raises Violation if the monitor sees
         that this may meet another access."""
         monitor = self.monitor
@@ -176,17 +194,22 @@ class Memory:
             at = access.positions[which]
             if source.shadow is not None:
                 under = slice(None) if access.under is None else access.under[which]
-                monitor.touch(source.shadow, number, at[under], known, what, writes=False)
+                monitor.touch(source.shadow, number, at[under], known, what, writes=False, ordinary=ordinary)
             return source.behind[at]
 
         move.compute(fetch, lambda array: array[which])
         target = self.contents[move.place.name]
         if target.shadow is not None:
-            monitor.touch(target.shadow, number, move.positions[which], known, what, writes=True)
+            at = move.positions[which]
+            monitor.touch(target.shadow, number, at, known, what, writes=True, ordinary=ordinary)
 
-    def deliver(self, move: Move, which: Which, values: Array, what: str) -> None:
-        """An asynchronous operation writes some lanes of a movement."""
+    def deliver(self, move: Move, which: Which, values: Array, what: str, *, ordinary: bool = False) -> None:
+        """An asynchronous operation writes some lanes of a movement; an `ordinary` one as its thread does."""
         target, at = self.contents[move.place.name], move.positions[which]
+        if ordinary:
+            rows = self._rows(target, move.threads[which])
+            target.store(at, rows, np.broadcast_to(convert(values, move.place.dtype), at.shape), hold=False)
+            return
         target.meet(at, what)
         found = values if move.adds else convert(values, move.place.dtype)
         target.deliver(at, np.broadcast_to(found, at.shape), adds=move.adds)

@@ -13,7 +13,7 @@ from exogpu.ir.interp import Arguments, InterpError, interpret, written_tensors
 from exogpu.ir.interp.arguments import Prepared, prepare
 from exogpu.ir.interp.plan import buffers_of
 from exogpu.ir.numeric import Array, storage_dtype
-from exogpu.ir.proc import Proc, ScalarArg, SizeArg, TensorArg
+from exogpu.ir.proc import BarrierDecl, Proc, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.types import Gmem, Scalar, Smem
 from exogpu.verify.simulator.clocks import Monitor, Shadow
 from exogpu.verify.simulator.cluster import Cluster
@@ -136,7 +136,7 @@ def _run(
             trace,
             Memory(tensors | _local(context, threads, reference, total), n * threads, monitor),
             proc.block.threads,
-            {b.name: b for b in proc.barriers},
+            {b.name: b for b in (*proc.barriers, *(BarrierDecl(n.name, 1, n.count) for n in proc.named))},
             random,
             bent.hold,
         )

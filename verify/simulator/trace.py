@@ -43,12 +43,13 @@ class InGroup:
 @dataclass(frozen=True, slots=True, eq=False)
 class Issue:
     """An asynchronous operation: one flight for each `unit` threads. `chain` names operations that run in order if
-    they write the same registers."""
+    they write the same registers; `ordinary` ones access memory as threads do, not through the async proxy."""
 
     moves: tuple[Move, ...]
     completion: OnBarrier | InGroup
     unit: int
     chain: str | None
+    ordinary: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +69,16 @@ class ArriveOn:
     phases: Numbers
     ctas: Numbers
     relaxed: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WhenLanded:
+    """The thread's cp.async so far, when they have landed, make its arrival for `phases` of its CTA's barrier; or with
+    `holds`, keep that phase open until then."""
+
+    barrier: str
+    phases: Numbers
+    holds: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +105,7 @@ class Fresh:
     place: Place
 
 
-Action = InOrder | Issue | Rendezvous | ArriveOn | AwaitOn | WaitGroup | Fresh | ProxyFence | WgmmaFence
+Action = InOrder | Issue | Rendezvous | ArriveOn | WhenLanded | AwaitOn | WaitGroup | Fresh | ProxyFence | WgmmaFence
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,18 @@ from exogpu.diagnostics import InternalError
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, Int, Var
-from exogpu.ir.instr import BufferInfo, Commit, CompleteTx, GroupMember, ProxyFence, WgmmaFence
+from exogpu.ir.instr import (
+    BufferInfo,
+    Commit,
+    CompleteTx,
+    CopyArrive,
+    GroupMember,
+    HoldsPhase,
+    NamedArrive,
+    Proxy,
+    ProxyFence,
+    WgmmaFence,
+)
 from exogpu.ir.instr import InOrder as CompletesInOrder
 from exogpu.ir.instr import WaitGroup as WaitsForGroup
 from exogpu.ir.interp.plan import buffers_of
@@ -55,6 +66,7 @@ from exogpu.verify.simulator.trace import (
     Rendezvous,
     Trace,
     WaitGroup,
+    WhenLanded,
 )
 
 Task = Mapping[str, int]
@@ -225,8 +237,19 @@ class Walk:
         match instr.effect, instr.completion:
             case Commit(group), _:
                 self._count("commit", group, threads)
+            case CopyArrive(barrier), _:
+                name = _barrier(call, barrier)
+                phases = self._count("arrive", name, threads, self._own(threads))
+                action = WhenLanded(name, phases, holds=False)
+            case NamedArrive(barrier, waits), _:
+                self._join(call, _barrier(call, barrier), threads, waits=waits)
+            case _, HoldsPhase(barrier):
+                name = _barrier(call, barrier)
+                phases = self.counts["arrive", name][threads, self._own(threads)].copy()
+                action = WhenLanded(name, phases, holds=True)
             case WaitsForGroup(group, operand, reads_only), _:
-                below = self.counts["commit", group][threads, 0] - _literal(call, operand)
+                pending = -1 if operand is None else _literal(call, operand)
+                below = self.counts["commit", group][threads, 0] - pending
                 action = WaitGroup(group, below, reads_only)
             case ProxyFence() | WgmmaFence() as fence, _:
                 action = fence
@@ -235,10 +258,20 @@ class Walk:
             case _, completion:
                 for part, ctas in self._parts(call, threads):
                     moved, ends = self._moves(part, team), self._completion(part, completion, threads, ctas)
-                    issue = Issue(moved, ends, WARP if instr.aligned else 1, _chain(call))
+                    ordinary = all(f.proxy is Proxy.GENERIC for f in instr.footprints)
+                    issue = Issue(moved, ends, WARP if instr.aligned else 1, _chain(call), ordinary)
                     self._emit(instr.name, call, threads, issue, together=instr.aligned)
         if action is not None:
             self._emit(instr.name, call, threads, action, together=instr.aligned)
+
+    def _join(self, call: InstrCall, name: str, threads: Numbers, *, waits: bool) -> None:
+        """Every thread of the warps arrives on a named barrier; with `waits`, it then waits for the same generation."""
+        ctas = self._own(threads)
+        phases = self._count("arrive", name, threads, ctas)
+        arrive = ArriveOn(name, 0, phases, ctas, relaxed=False)
+        self._emit(f"{call.instr.name}({name})", call, threads, arrive, together=True)
+        if waits:
+            self._emit(f"{call.instr.name}({name})", call, threads, AwaitOn(name, phases), together=True)
 
     def _moves(self, call: InstrCall, team: _Team) -> tuple[Move, ...]:
         leaders = team.frame if call.instr.unit == 1 else team.where(team.frame.threads == team.firsts).frame
@@ -265,12 +298,11 @@ class Walk:
             case GroupMember(group):
                 return InGroup(group, self.counts["commit", group][threads, 0])
             case CompleteTx(barrier, data):
-                ref, window = call.operand(barrier), call.window(data)
-                assert isinstance(ref, BarrierRef)
+                name, window = _barrier(call, barrier), call.window(data)
                 bytes_ = int(np.prod(window.shape)) * self.buffers[window.buffer].dtype.bytes
                 # the phase is that of the issuer's next arrive on the barrier of its own CTA
-                phases = self.counts["arrive", ref.name][threads, self._own(threads)]
-                return OnBarrier(ref.name, bytes_, phases, ctas)
+                phases = self.counts["arrive", name][threads, self._own(threads)]
+                return OnBarrier(name, bytes_, phases, ctas)
 
 
 def _uniform(frame: Frame, var: str) -> Frame:
@@ -279,6 +311,12 @@ def _uniform(frame: Frame, var: str) -> Frame:
     if isinstance(value, np.ndarray) and len(value) and (value == value[0]).all():
         return replace(frame, env={**frame.env, var: int(value[0])})
     return frame
+
+
+def _barrier(call: InstrCall, operand: str) -> str:
+    ref = call.operand(operand)
+    assert isinstance(ref, BarrierRef)
+    return ref.name
 
 
 def _literal(call: InstrCall, operand: str) -> int:

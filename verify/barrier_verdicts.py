@@ -25,6 +25,7 @@ from exogpu.verify.program import Barrier, Event, Program
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.text import HELP
+from exogpu.verify.turns import seen_before
 from exogpu.verify.witness import failure, race, run_to_failure, shown_sizes
 
 
@@ -39,6 +40,8 @@ def barrier_obligations(program: Program) -> Iterator[Obligation]:
             for wait in awaits(program, barrier.name):
                 yield from _progress(program, barrier, wait)
                 yield _parity(program, barrier, wait)
+                if wait.selection is not None:
+                    yield _turn(program, barrier, wait)
             for signal in (*arrives(program, barrier.name), *copies(program, barrier.name)):
                 yield _observed(program, barrier, signal)
         except NoClosedForm as error:
@@ -166,6 +169,21 @@ def _parity(program: Program, barrier: Barrier, wait: Event) -> Obligation:
     alternatives = [[not_lapped(barrier, wait, a) for a in p.statements] for p in groups]
     message = f"`{barrier.name}` can advance by a whole ring before this wait has passed, so its parity aliases"
     return _any_of(program, base, alternatives, [], message)
+
+
+def _turn(program: Program, barrier: Barrier, wait: Event) -> Obligation:
+    """The other waits for phases in between are by other units, so this one must have learnt of them."""
+    base = Obligation(
+        f"turn/{barrier.name}/{wait.id}",
+        "mbar.parity_alias",
+        f"the unit that waits on {barrier.name} at line {wait.span.line} follows the wait for the phase before",
+        Status.PROVED,
+        wait.span,
+    )
+    if not uniform_lags(program, barrier):
+        return replace(base, status=Status.UNKNOWN, reason="a thread awaits this barrier with different lags")
+    message = f"a unit can wait on `{barrier.name}` before the phase before in its slot is complete, so parities alias"
+    return _any_of(program, base, seen_before(program, barrier, wait), [], message)
 
 
 def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:

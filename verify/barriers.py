@@ -17,8 +17,8 @@ from exogpu.verify.concrete import Env, Occurrence, Unrolling, all_tasks, occurr
 from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordering import Goal
-from exogpu.verify.ordinal import count_all, count_before, count_until
-from exogpu.verify.phases import Phases, arrives, awaits, copies, executed_by, executors
+from exogpu.verify.ordinal import NoClosedForm, count_all, count_before, count_until
+from exogpu.verify.phases import Phases, arrivals, arrives, awaits, copies, executed_by, executors
 from exogpu.verify.program import (
     ArriveAction,
     AwaitAction,
@@ -50,8 +50,14 @@ def parties(statements: Iterable[Event]) -> list[Party]:
 
 
 def arrival_count(program: Program, barrier: Barrier) -> int:
-    """Arrivals that every phase gets: one per arriving thread."""
-    return sum(len(p.threads) for p in parties(arrives(program, barrier.name)))
+    """Arrivals that every phase gets: one per arriving thread, of units that take turns from one of them."""
+    total = 0
+    for party in parties(arrives(program, barrier.name)):
+        numbers = {arrivals(s) for s in party.statements}
+        if len(numbers) > 1:
+            raise NoClosedForm("a role arrives on it as a whole, and its units take turns")
+        total += max(numbers)
+    return total
 
 
 # -- transaction bytes -------------------------------------------------------------------------------------------------
@@ -92,14 +98,14 @@ def _bytes_in_all(
         def all_of(events: list[Event], weight: dict[int, int]) -> Poly:
             return _weighted((e, weight[e.id], count_all(model, e)) for e in events)
 
-        expected = all_of(found, {s.id: _tx(s) * len(executors(s)) for s in found})
-        delivered = all_of(loads, {c.id: _size(c) * len(executors(c)) for c in loads})
+        expected = all_of(found, {s.id: _tx(s) * arrivals(s) for s in found})
+        delivered = all_of(loads, {c.id: _size(c) * arrivals(c) for c in loads})
         return model.ctx.api.negate(model.ctx.eq(expected, delivered))
 
     def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
         tally = Tally(program, sizes)
-        expected = sum(_tx(s) * len(executors(s)) * tally.before(s, xs[0]) for s in found)
-        return expected != sum(_size(c) * len(executors(c)) * tally.before(c, xs[0]) for c in loads)
+        expected = sum(_tx(s) * arrivals(s) * tally.before(s, xs[0]) for s in found)
+        return expected != sum(_size(c) * arrivals(c) * tally.before(c, xs[0]) for c in loads)
 
     return Property(f"tx/{barrier.name}/all", (exit_event,), bad, check)
 
@@ -219,9 +225,10 @@ class Tally:
     def before(self, statement: Event, at: Occurrence) -> int:
         """Executions of `statement` by its lowest thread before the place of `at`, thread loops aside."""
         thread = min(executors(statement))
+        peers = {thread} if statement.selection is None else set(statement.selection.peers(thread))
         place = _sequential_place(at)
         found = occurrences(self.program, statement, self.sizes, self.tasks)
-        return sum(1 for o in found if thread in o.threads and _sequential_place(o) < place)
+        return sum(1 for o in found if not peers.isdisjoint(o.threads) and _sequential_place(o) < place)
 
 
 def _sequential_place(o: Occurrence) -> tuple[int, ...]:

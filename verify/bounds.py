@@ -14,7 +14,7 @@ from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence
 from exogpu.verify.index import to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.owners import const_offset, owner
+from exogpu.verify.owners import offset_at, owner
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import Access, Buffer, Event, Program
 from exogpu.verify.races import concrete_box
@@ -144,15 +144,15 @@ def _ownership(program: Program, event: Event, access: Access, n: int) -> Iterat
     place = _owner(program.buffers[access.buffer], access)
     if place is None:
         return
-    offset = _first_offset(program, access.buffer)
+    theirs = Bin("+", place, _first_offset(program, access.buffer))
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         (x,) = xs
         mine = to_poly(model.ctx, event.first, x.env)
-        return model.ctx.api.negate(model.ctx.eq(mine, to_poly(model.ctx, place, x.env) + offset))
+        return model.ctx.api.negate(model.ctx.eq(mine, to_poly(model.ctx, theirs, x.env)))
 
     def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
-        return evaluate(event.first, xs[0].env) != evaluate(place, xs[0].env) + offset
+        return evaluate(event.first, xs[0].env) != evaluate(theirs, xs[0].env)
 
     yield Claim(
         Property(f"ownership/{access.buffer}/{event.id}.{n}", (event,), bad, check),
@@ -165,7 +165,7 @@ def _ownership(program: Program, event: Event, access: Access, n: int) -> Iterat
 
 
 def _owner(buffer: Buffer, access: Access) -> Index | None:
-    """The owning thread, up to a constant, of the element or tile that an access names."""
+    """The owning thread, up to an offset, of the element or tile that an access names."""
     match buffer.memory:
         case Rmem(threads=count) if count:
             linear: Index = Int(0)
@@ -178,11 +178,12 @@ def _owner(buffer: Buffer, access: Access) -> Index | None:
             return None
 
 
-def _first_offset(program: Program, name: str) -> int:
-    """Owner of element 0, from the first statement that touches the buffer."""
+def _first_offset(program: Program, name: str) -> Index:
+    """Owner of element 0 (up to `owner`), from the first statement that touches the buffer."""
+    buffer = program.buffers[name]
     for event in program.events:
         for access in event.accesses:
-            place = _owner(program.buffers[name], access) if access.buffer == name else None
-            if place is not None:
-                return const_offset(Bin("-", event.first, place))
-    return 0
+            place = _owner(buffer, access) if access.buffer == name else None
+            if place is not None and buffer.alloc is not None:
+                return offset_at(program.events[buffer.alloc], Bin("-", event.first, place))
+    return Int(0)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from exogpu.diagnostics import Label
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
 from exogpu.verify.bounds import claims
+from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Occurrence, Unrolling, occurrences
 from exogpu.verify.graph import FenceKind, Needs, Search
 from exogpu.verify.ordering import Impossible, Proved, Undecided, Violated, decide
@@ -18,6 +19,7 @@ from exogpu.verify.races import Conflict, common_range, concrete_box, conflicts,
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Found, hold
 from exogpu.verify.text import HELP, race_message
+from exogpu.verify.turns import choice
 from exogpu.verify.witness import race, single
 
 
@@ -126,9 +128,18 @@ def task_obligations(program: Program) -> Iterator[Obligation]:
         yield judge(program, base, verdict, message, "give every task its own elements", labels)
 
 
+def choice_obligations(program: Program) -> Iterator[Obligation]:
+    """The units of roles that take turns exist."""
+    yield from _claimed(program, (choice(e, e.chooses) for e in program.events if e.chooses is not None))
+
+
 def claim_obligations(program: Program) -> Iterator[Obligation]:
     """Bounds, integer width, alignment and ownership of every statement."""
-    for claim in (*claims(program), *overflow_claims(program)):
+    yield from _claimed(program, (*claims(program), *overflow_claims(program)))
+
+
+def _claimed(program: Program, found: Iterable[Claim]) -> Iterator[Obligation]:
+    for claim in found:
         base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span)
         yield judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
+from exogpu.ir.index import ORDINAL, Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.instr import (
     BufferInfo,
     CompleteTx,
@@ -37,7 +37,7 @@ from exogpu.ir.stmt import (
 )
 from exogpu.ir.types import Gmem
 from exogpu.ir.value import Value
-from exogpu.ir.walk import reads
+from exogpu.ir.walk import reads, substitute_index
 from exogpu.verify.index import computed_by_cond, computed_by_value, const
 from exogpu.verify.owners import accumulator_births
 from exogpu.verify.program import (
@@ -59,6 +59,7 @@ from exogpu.verify.program import (
     Loop,
     LoopKind,
     Program,
+    Selection,
     Step,
     TaskVar,
     TxOn,
@@ -89,6 +90,7 @@ class _Place:
     first: Index
     size: int
     role: str
+    selection: Selection | None = None
 
     def enter(self, loop: Loop) -> _Place:
         step = Step(self.counter.take(), loop, len(self.guards))
@@ -124,9 +126,8 @@ class _Lowering:
             case If(cond, then, orelse):
                 self.block(then, replace(place, guards=(*place.guards, *_conjuncts(cond))))
                 self.block(orelse, replace(place, guards=(*place.guards, *_conjuncts(Not(cond)))))
-            case Role(name, body):
-                decl = next(r for r in self.proc.block.roles if r.name == name)
-                self.block(body, replace(place, first=Int(decl.first), size=decl.threads, role=name))
+            case Role():
+                self.role(stmt, place)
             case Alloc():
                 self.alloc(stmt, place)
             case Assign():
@@ -141,6 +142,18 @@ class _Lowering:
             case Await(barrier, lag):
                 self.emit(stmt, place, f"Await {barrier}", Exec.EACH, action=AwaitAction(barrier, lag))
 
+    def role(self, stmt: Role, place: _Place) -> None:
+        decl = next(r for r in self.proc.block.roles if r.name == stmt.name)
+        inside = replace(place, first=Int(decl.first), size=decl.threads, role=decl.name)
+        if stmt.index is not None:
+            index = substitute_index(stmt.index, {ORDINAL: Var(TASK)})
+            selection = Selection(index, decl.threads // decl.unit, decl.unit, decl.first)
+            label, computed = f"choice of a unit of {decl.name}", (Computed(index),)
+            self.emit(stmt, inside, label, Exec.EACH, computed=computed, chooses=selection)
+            first = Bin("+", inside.first, Bin("*", Int(decl.unit), index))
+            inside = replace(inside, first=first, size=decl.unit, selection=selection)
+        self.block(stmt.body, inside)
+
     def task_nest(self, stmt: For, place: _Place) -> None:
         """All task loops are one walk of the CTA over its tasks; their variables are the task's coordinates."""
         body: tuple[Stmt, ...] = (stmt,)
@@ -154,7 +167,14 @@ class _Lowering:
         shape = tuple(Int(n) for n in stmt.shape)
         self.info[stmt.name] = BufferInfo(stmt.dtype, stmt.memory, shape)
         self.buffers[stmt.name] = Buffer(
-            stmt.name, stmt.memory, shape, stmt.dtype.bytes, len(self.events), stmt.span, place.first
+            stmt.name,
+            stmt.memory,
+            shape,
+            stmt.dtype.bytes,
+            len(self.events),
+            stmt.span,
+            place.first,
+            place.selection,
         )
         self.emit(stmt, place, f"allocation of {stmt.name}", Exec.EACH)
 
@@ -247,6 +267,7 @@ class _Lowering:
         pipeline: str | None = None,
         computed: tuple[Computed, ...] = (),
         alignments: tuple[Aligned, ...] = (),
+        chooses: Selection | None = None,
     ) -> None:
         """Appends the event of a statement at its place."""
         self.events.append(
@@ -267,6 +288,8 @@ class _Lowering:
                 pipeline=pipeline,
                 computed=computed,
                 alignments=alignments,
+                selection=place.selection,
+                chooses=chooses,
             )
         )
 

@@ -132,7 +132,8 @@ class Machine:
         for n, item in enumerate(self.unrolling.items):
             match item.event.action, item.event.completion:
                 case ArriveAction(barrier), _:
-                    arriving[barrier].add(item.first)
+                    turns = item.event.selection
+                    arriving[barrier].add(item.first if turns is None else turns.peers(item.first)[0])
                 case _, TxOn(barrier, size):
                     self.bound[barrier, self.unrolling.number(n, item.first)] += size
                 case _:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from exogpu.ir.index import Cond
+from exogpu.ir.index import Cmp, Cond, Var
 from exogpu.ir.walk import index_names
 from exogpu.smt.poly import ONE, ZERO, Poly
 from exogpu.smt.pysmt_api import Formula
-from exogpu.verify.bounds_of import Interval, NotAnInterval, narrow
+from exogpu.verify.bounds_of import Interval, NotAnInterval
 from exogpu.verify.index import Env, to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
+from exogpu.verify.iterations import Iterations, chosen_iterations
 from exogpu.verify.program import Event, Loop, LoopKind
 
 
@@ -22,9 +23,12 @@ class NoClosedForm(Exception):
     """The execution count of a statement has no closed form that we know; carries the reason."""
 
 
-def count_before(model: Model, statement: Event, at: Instance) -> Poly:
-    """Executions of `statement`, by one of the threads that execute it, strictly before the instance `at`."""
-    counter = _Count(model, statement)
+def count_before(model: Model, statement: Event, at: Instance, unit: Poly | None = None) -> Poly:
+    """Executions of `statement`, by one of the threads that execute it, strictly before the instance `at`.
+
+    Units that take turns at it count as one, unless `unit` says which one's executions are meant.
+    """
+    counter = _Count(model, statement, unit)
     return model.ctx.ite(counter.global_guard, counter.before(at, 0), ZERO)
 
 
@@ -43,19 +47,24 @@ def count_until(model: Model, statements: Iterable[Event], at: Instance) -> Poly
 
 
 class _Count:
-    def __init__(self, model: Model, statement: Event) -> None:
+    def __init__(self, model: Model, statement: Event, unit: Poly | None = None) -> None:
         self.model = model
         self.ctx = model.ctx
         self.statement = statement
+        self.env: dict[str, Poly] = dict(model.sizes)
         self.by_loop: dict[str, list[Cond]] = {}
         constant: list[Formula] = []
         threads = {loop.var for loop in statement.loops if loop.kind is LoopKind.THREADS}
-        for guard in statement.guards:
+        guards = list(statement.guards)
+        if unit is not None and statement.selection is not None:
+            self.env[_UNIT] = unit
+            guards.append(Cmp("==", statement.selection.index, Var(_UNIT)))
+        for guard in guards:
             if index_names(guard) & threads:
                 continue  # it chooses the executing threads: `phases.executors` has read it
             owner = self._owner(guard)
             if owner is None:
-                constant.append(to_formula(self.ctx, guard, model.sizes))
+                constant.append(to_formula(self.ctx, guard, self.env))
             else:
                 self.by_loop.setdefault(owner, []).append(guard)
         self.global_guard = self.ctx.api.conj(constant)
@@ -64,21 +73,20 @@ class _Count:
         """The one sequential loop variable that a guard tests; None if it tests sizes only."""
         names = index_names(guard)
         kinds = {loop.var: loop.kind for loop in self.statement.loops}
-        tested = [v for v in names if v not in self.model.sizes]
+        tested = [v for v in names if v not in self.env]
         if not tested:
             return None
-        if len(tested) > 1 or kinds.get(tested[0]) is not LoopKind.SEQ:
+        if len(tested) > 1 or kinds.get(tested[0]) not in (LoopKind.SEQ, LoopKind.TASK):
             raise NoClosedForm(f"its guard tests {', '.join(sorted(tested))}")
         return tested[0]
 
-    def _interval(self, loop: Loop) -> Interval:
+    def _iterations(self, loop: Loop) -> Iterations:
         names = index_names(loop.lo) | index_names(loop.hi)
         if not names <= set(self.model.sizes):
             raise NoClosedForm(f"the bounds of loop {loop.var} depend on {', '.join(sorted(names))}")
-        lo = to_poly(self.ctx, loop.lo, self.model.sizes)
-        hi = to_poly(self.ctx, loop.hi, self.model.sizes)
+        whole = _whole(self, loop)
         try:
-            return narrow(self.ctx, Interval(lo, hi), loop.var, self.by_loop.get(loop.var, []), self.model.sizes)
+            return chosen_iterations(self.ctx, whole, loop.var, self.by_loop.get(loop.var, []), self.env)
         except NotAnInterval as error:
             raise NoClosedForm(str(error)) from error
 
@@ -90,8 +98,7 @@ class _Count:
         inner = self.total(level + 1)
         if loop.kind is LoopKind.THREADS:
             return inner
-        interval = self._interval(loop)
-        return self.ctx.trip(interval.lo, interval.hi) * inner
+        return self._iterations(loop).count() * inner
 
     def before(self, at: Instance, level: int) -> Poly:
         mine, theirs = self.statement.path[level], at.event.path[level]
@@ -107,19 +114,22 @@ class _Count:
     def _inside(self, loop: Loop, at: Instance, level: int) -> Poly:
         """The loop is common: whole iterations before, then the part of this one."""
         ctx = self.ctx
-        interval = self._interval(loop)
+        iterations = self._iterations(loop)
         here = at[loop.var]
-        lo, hi = _plain(self, loop)
-        if interval == Interval(lo, hi):
-            done: Poly = here - lo
+        whole = _whole(self, loop)
+        if iterations == Iterations(ctx, whole):
+            done: Poly = here - whole.lo
             inside: Formula = ctx.api.literal(True)
         else:
-            done = ctx.trip(interval.lo, ctx.min(interval.hi, here))
-            inside = ctx.between(interval.lo, here, interval.hi)
+            done = iterations.before(here)
+            inside = iterations.includes(here)
         partial = ctx.ite(inside, self.before(at, level + 1), ZERO)
         return done * self.total(level + 1) + partial
 
 
-def _plain(count: _Count, loop: Loop) -> tuple[Poly, Poly]:
+def _whole(count: _Count, loop: Loop) -> Interval:
     env: Env = count.model.sizes
-    return to_poly(count.ctx, loop.lo, env), to_poly(count.ctx, loop.hi, env)
+    return Interval(to_poly(count.ctx, loop.lo, env), to_poly(count.ctx, loop.hi, env))
+
+
+_UNIT = "$unit"

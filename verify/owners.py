@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from exogpu.ir.collective import WARPGROUP
-from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.instr import Mode, Proxy
 from exogpu.ir.types import WgmmaD
-from exogpu.ir.walk import index_names
+from exogpu.ir.walk import index_names, substitute_index
 from exogpu.verify.program import Access, Buffer, Event, Exec, Loop, LoopKind, Step
 
 
@@ -27,10 +26,10 @@ def accumulator_births(events: tuple[Event, ...], buffers: dict[str, Buffer]) ->
         if user is None:
             continue
         access = next(a for a in user.accesses if a.buffer == buffer.name)
-        offset = const_offset(Bin("-", user.first, owner(buffer, Bin("*", Int(WARPGROUP), access.dims[0][0]))))
-        base = Bin("+", buffer.first, Int(offset))
-        var = f"{buffer.name}.warpgroup"
         alloc = out[buffer.alloc]
+        offset = offset_at(alloc, Bin("-", user.first, owner(buffer, Bin("*", Int(WARPGROUP), access.dims[0][0]))))
+        base = Bin("+", buffer.first, offset)
+        var = f"{buffer.name}.warpgroup"
         extents = [e.value if isinstance(e, Int) else 0 for e in buffer.shape]
         loop = Loop(var, Int(0), Int(extents[0]), LoopKind.THREADS, WARPGROUP, base)
         path = (*alloc.path[:-1], Step(alloc.path[-1].position, loop), Step(0, None))
@@ -44,10 +43,11 @@ def accumulator_births(events: tuple[Event, ...], buffers: dict[str, Buffer]) ->
 
 
 def owner(buffer: Buffer, place: Index) -> Index:
-    """The owning thread, up to a constant, of the element at thread coordinate `place` of a register buffer."""
+    """The owning thread, up to an offset, of the element at thread coordinate `place` of a register buffer."""
     return Bin("+", buffer.first, place)
 
 
-def const_offset(e: Index) -> int:
-    """The constant part of an affine expression (its value with every variable 0)."""
-    return evaluate(e, dict.fromkeys(index_names(e), 0))
+def offset_at(alloc: Event, e: Index) -> Index:
+    """What an expression is for one execution of an allocation: only variables of the loops around it are kept."""
+    known = {loop.var for loop in alloc.loops if loop.kind is not LoopKind.THREADS}
+    return substitute_index(e, {name: Int(0) for name in index_names(e) if name not in known})

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import product
 
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Cond
 from exogpu.ir.instr import Commit
 from exogpu.ir.walk import index_names
-from exogpu.smt.poly import Poly
+from exogpu.smt.poly import ZERO, Poly
+from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import NoClosedForm, count_before, count_until
 from exogpu.verify.program import (
@@ -30,7 +31,7 @@ def executors(event: Event) -> frozenset[int]:
     loops = [loop for loop in event.loops if loop.kind is LoopKind.THREADS]
     ranges = [range(evaluate(loop.lo, {}), evaluate(loop.hi, {})) for loop in loops]
     names = {loop.var for loop in loops}
-    if not index_names(event.first) <= names:
+    if event.selection is None and not index_names(event.first) <= names:
         raise NoClosedForm("its threads depend on a sequential loop")
     guards = thread_guards(event)
     threads: set[int] = set()
@@ -38,9 +39,22 @@ def executors(event: Event) -> frozenset[int]:
         env = dict(zip((loop.var for loop in loops), values, strict=True))
         if not all(holds(g, env) for g in guards):
             continue
-        first = evaluate(event.first, env)
-        threads.update(range(first, first + (1 if event.exec is Exec.FIRST else event.size)))
+        for first in _firsts(event, env):
+            threads.update(range(first, first + (1 if event.exec is Exec.FIRST else event.size)))
     return frozenset(threads)
+
+
+def _firsts(event: Event, env: Mapping[str, int]) -> tuple[int, ...]:
+    """The first thread; of every unit that takes a turn, since the place in a unit does not depend on which it is."""
+    if event.selection is None:
+        return (evaluate(event.first, env),)
+    some = dict.fromkeys(index_names(event.first), 0) | dict(env)
+    return event.selection.peers(evaluate(event.first, some))
+
+
+def arrivals(event: Event) -> int:
+    """Threads that perform one execution of an event."""
+    return len(executors(event)) // (1 if event.selection is None else event.selection.count)
 
 
 def thread_guards(event: Event) -> list[Cond]:
@@ -126,7 +140,18 @@ class Phases:
             case _:
                 raise TypeError(f"{x.event.label} has no group")
         commits = [e for e in self.program.events if isinstance(e.action, Commit) and e.action.group is group]
-        return count_until(self.model, self._same_thread(f"commit {group}", x.event, commits), x)
+        mine = self._same_thread(f"commit {group}", x.event, commits)
+        total = ZERO
+        for s in mine:
+            total = total + count_before(self.model, s, x, self._unit(x, s))
+        return total
+
+    def _unit(self, x: Instance, statement: Event) -> Poly | None:
+        """The unit, among those that take turns at `statement`, of the thread that performs x."""
+        s = statement.selection
+        if s is None or x.event.selection is None:
+            return None if s is None else self.model.ctx.floordiv(x.threads.first - s.base, s.size)
+        return to_poly(self.model.ctx, x.event.selection.index, x.env)
 
     def slot(self, x: Instance, buffer: str) -> Poly:
         """Which execution of the buffer's allocation the instance works in."""

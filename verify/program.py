@@ -146,9 +146,34 @@ class InGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class Selection:
+    """The unit `index` of a role of `count` units, `size` threads each, the first at thread `base`, executes.
+
+    The units take turns at one program: each of their threads counts the executions of allocations, arrives and
+    awaits by all of them.
+    """
+
+    index: Index
+    count: int
+    size: int
+    base: int
+
+    @property
+    def threads(self) -> range:
+        """All threads of the role."""
+        return range(self.base, self.base + self.count * self.size)
+
+    def peers(self, thread: int) -> tuple[int, ...]:
+        """The threads at the place of `thread` in every unit, that of unit 0 first."""
+        place = self.base + (thread - self.base) % self.size
+        return tuple(place + self.size * unit for unit in range(self.count))
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """One statement's events. `completion` is None for in-order events. `pipeline` names the instruction shape for
-    which two operations on one accumulator run in order (wgmma)."""
+    which two operations on one accumulator run in order (wgmma). `selection` says which unit of its role executes
+    (None: all of the role); `chooses` is the choice of one, by all of them."""
 
     id: int
     label: str
@@ -166,6 +191,8 @@ class Event:
     pipeline: str | None = None
     computed: tuple[Computed, ...] = ()
     alignments: tuple[Aligned, ...] = ()
+    selection: Selection | None = None
+    chooses: Selection | None = None
 
     @property
     def loops(self) -> tuple[Loop, ...]:
@@ -176,7 +203,7 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class Buffer:
     """A memory object. `alloc` is the id of the allocation event (None for arguments), `first` the first thread of the
-    collective that allocates it."""
+    collective that allocates it; with a `selection`, each unit of the role has slots of its own."""
 
     name: str
     memory: Memory
@@ -185,6 +212,7 @@ class Buffer:
     alloc: int | None
     span: Span
     first: Index
+    selection: Selection | None = None
 
 
 @dataclass(frozen=True, slots=True)

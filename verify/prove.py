@@ -11,7 +11,12 @@ from exogpu.ir.proc import Proc
 from exogpu.ir.wellformed import check
 from exogpu.smt.solver import Unsat, version
 from exogpu.verify.barrier_verdicts import barrier_obligations
-from exogpu.verify.data_verdicts import claim_obligations, race_obligations, task_obligations
+from exogpu.verify.data_verdicts import (
+    choice_obligations,
+    claim_obligations,
+    race_obligations,
+    task_obligations,
+)
 from exogpu.verify.initialised import uninitialised
 from exogpu.verify.lower import lower
 from exogpu.verify.program import TASKS, Program
@@ -51,6 +56,10 @@ def prove(proc: Proc) -> tuple[ProvenKernel | None, Report]:
 
 
 def _obligations(proc: Proc, program: Program) -> Iterator[Obligation]:
+    choices = tuple(choice_obligations(program))
+    yield from choices
+    if any(o.status is not Status.PROVED for o in choices):
+        return  # everything below takes it that exactly one unit executes
     yield from race_obligations(program)
     yield from task_obligations(program)
     yield from barrier_obligations(program)

@@ -84,6 +84,8 @@ def _statement(state: State, stmt: Stmt, path: Path) -> list[Node]:
         case If(cond, then, orelse):
             branches = (lower_block(state, block, (*path, n)) for n, block in enumerate((then, orelse)))
             return [Branch(state.indices.cond(cond), *branches)]
+        case Role(index=index) if index is not None:
+            raise BadInput((Diagnostic("unsupported", "units that take turns are not emitted", stmt.span),))
         case Role(name, body):
             return list(lower_block(state.with_team(role_team(state.proc, name)), body, path))
         case InstrCall(_, operands):

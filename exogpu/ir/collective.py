@@ -30,9 +30,12 @@ def whole(block: Block) -> Collective:
     return Collective(Int(0), block.threads)
 
 
-def role(block: Block, name: str) -> Collective | None:
-    """The threads of a role, or None if the block has no such role."""
-    return next((Collective(Int(r.first), r.threads) for r in block.roles if r.name == name), None)
+def role(block: Block, name: str, index: Index | None = None) -> Collective | None:
+    """The threads of a role, or of one unit of it; None if the block has no such role."""
+    decl = next((r for r in block.roles if r.name == name), None)
+    if decl is None or index is None:
+        return None if decl is None else Collective(Int(decl.first), decl.threads)
+    return Collective(Bin("+", Int(decl.first), Bin("*", Int(decl.unit), index)), decl.unit)
 
 
 def iteration(outer: Collective, var: str, unit: int) -> Collective:
@@ -46,8 +49,8 @@ def inside(block: Block, outer: Collective, stmt: Stmt) -> Collective:
     match stmt:
         case For(var=var, mode=Threads(unit)):
             return iteration(outer, var, unit)
-        case Role(name):
-            found = role(block, name)
+        case Role(name, index=index):
+            found = role(block, name, index)
             if found is None:
                 raise KeyError(name)
             return found

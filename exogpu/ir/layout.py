@@ -49,19 +49,21 @@ def swizzle_alignment(swizzle: int) -> int:
     return 8 * swizzle if swizzle else TMA_ALIGNMENT
 
 
-def allocations(block: tuple[Stmt, ...], copies: int = 1) -> Iterator[tuple[Alloc, Smem, int]]:
-    """Every shared-memory allocation with the number of collectives that execute it side by side."""
+def allocations(proc: Proc, block: tuple[Stmt, ...], copies: int = 1) -> Iterator[tuple[Alloc, Smem, int]]:
+    """Every shared-memory allocation with the number of collectives that execute it side by side: iterations of thread
+    loops, and units of a role that take turns."""
     for stmt in block:
         match stmt:
             case Alloc(memory=Smem() as memory):
                 yield stmt, memory, copies
             case For(mode=mode, body=body):
-                yield from allocations(body, copies * _trips(stmt) if isinstance(mode, Threads) else copies)
-            case Role(_, body):
-                yield from allocations(body, copies)
+                yield from allocations(proc, body, copies * _trips(stmt) if isinstance(mode, Threads) else copies)
+            case Role(name, body, index=index):
+                units = 1 if index is None else next(r.threads // r.unit for r in proc.block.roles if r.name == name)
+                yield from allocations(proc, body, copies * units)
             case If(_, then, orelse):
-                yield from allocations(then, copies)
-                yield from allocations(orelse, copies)
+                yield from allocations(proc, then, copies)
+                yield from allocations(proc, orelse, copies)
             case _:
                 pass
 
@@ -76,7 +78,7 @@ def _round_up(value: int, multiple: int) -> int:
 
 def plan_layout(proc: Proc) -> SharedLayout:
     """The layout of a procedure's shared memory; BadInput if it does not fit a CTA."""
-    entries = sorted(allocations(proc.body), key=lambda entry: -swizzle_alignment(entry[1].swizzle))
+    entries = sorted(allocations(proc, proc.body), key=lambda entry: -swizzle_alignment(entry[1].swizzle))
     offset, alignment = 0, MBARRIER_BYTES
     buffers: dict[str, Placed] = {}
     for alloc, memory, copies in entries:

@@ -8,7 +8,7 @@ from math import prod
 
 from exogpu.diagnostics import Diagnostic
 from exogpu.ir.collective import WARP, WARPGROUP, Collective, inside, role
-from exogpu.ir.index import Index, Int
+from exogpu.ir.index import ORDINAL, Index, Int
 from exogpu.ir.instr import InOrder, Instr
 from exogpu.ir.proc import Block
 from exogpu.ir.stmt import (
@@ -28,6 +28,7 @@ from exogpu.ir.stmt import (
     Unroll,
 )
 from exogpu.ir.types import Gmem, Rmem, Smem, WgmmaD
+from exogpu.ir.walk import index_names
 from exogpu.source import Span
 
 SWIZZLES = (0, 32, 64, 128)
@@ -140,6 +141,9 @@ def _role(stmt: Role, place: Place) -> Iterator[Diagnostic]:
     if not place.whole_cta:
         text = "a role is selected among all threads of the CTA only"
         yield Diagnostic("lang.role", text, stmt.span, help="move it out of the enclosing role or `threads` loop")
+    if stmt.index is not None and ORDINAL in index_names(stmt.index) and not place.in_tasks:
+        text = f"`{ORDINAL}` numbers the tasks of a CTA, and this stands outside the task loops"
+        yield Diagnostic("lang.outside_tasks", text, stmt.span, help="select the unit by a number")
 
 
 def _loop(stmt: For, place: Place) -> Iterator[Diagnostic]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from exogpu.ir.index import Cond, Index
-from exogpu.ir.stmt import Arrive, Assign, Await, BarrierRef, For, If, IndexArg, InstrCall, Point, Stmt, Window
+from exogpu.ir.stmt import Arrive, Assign, Await, BarrierRef, For, If, IndexArg, InstrCall, Point, Role, Stmt, Window
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
 from exogpu.source import Span
 
@@ -52,6 +52,8 @@ def indices(stmt: Stmt) -> Iterator[Index | Cond]:
             yield from value_indices(rhs)
         case Arrive(tx=tx) if tx is not None:
             yield tx
+        case Role(index=unit) if unit is not None:
+            yield unit
         case InstrCall(operands=operands):
             for _, operand in operands:
                 match operand:

@@ -37,6 +37,7 @@ __all__ = [
     "log",
     "log2",
     "mbarrier",
+    "ordinal",
     "relu",
     "require",
     "role",
@@ -77,7 +78,8 @@ index = Word("index", "index(e): an index expression used as a number")
 block = Word("block", "block(n) or block(role=warps(n), ..., persistent=True, raster=1): the launch configuration")
 warps = Word("warps", "warps(n, regs=...): a role of n warps")
 warpgroups = Word("warpgroups", "warpgroups(n, regs=...): a role of n warpgroups")
-role = Word("role", "with role(name): the threads that execute the body")
+role = Word("role", "with role(name) or role(name[unit]): the threads that execute the body")
+ordinal = Word("ordinal", "in role(name[unit]): the how-manieth task of its CTA this is, from 0")
 warp = Word("warp", "unit=warp: 32 threads")
 warpgroup = Word("warpgroup", "unit=warpgroup: 128 threads")
 mbarrier = Word("mbarrier", "mbarrier(ring=1, count=n): a sequence of phases of n arrivals each")

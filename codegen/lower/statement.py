@@ -72,7 +72,8 @@ def lower_block(state: State, block: Sequence[Stmt], path: Path) -> tuple[Node, 
         here = (*path, i)
         if isinstance(stmt, Alloc) and isinstance(stmt.memory, WgmmaD):
             state = replace(state, accumulators=(*state.accumulators, stmt.name))
-        nodes += _statement(state, stmt, here)
+        leaf = not isinstance(stmt, For | If | Role)
+        nodes += _by_first(state, here) if state.idle and leaf else _statement(state, stmt, here)
         for step in state.plan.after.get(here, ()):
             if not step.by_first:
                 nodes += advance(step.counter)
@@ -83,10 +84,6 @@ def lower_block(state: State, block: Sequence[Stmt], path: Path) -> tuple[Node, 
 
 def _statement(state: State, stmt: Stmt, path: Path) -> list[Node]:
     match stmt:
-        case Arrive() if state.idle:
-            return _by_first(state, path)
-        case Assign() | Alloc() | InstrCall() | Fence() | Await() if state.idle:
-            return []
         case Assign():
             return [_assign(state, stmt)]
         case Alloc():

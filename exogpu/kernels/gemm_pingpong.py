@@ -2,15 +2,15 @@
 
 One producer thread fills a ring of (A, B) stages by TMA. While one warpgroup stores its tile, the other multiplies the
 next one: `turn` hands the stages and the tensor cores over as soon as the last products of a tile are issued. The
-epilogue goes through shared memory, two 64 x 64 pieces in flight per warpgroup; a row of C that is no multiple of 16
-bytes is stored by ordinary guarded stores, since TMA would write beyond it.
+epilogue goes through shared memory in pieces of 64 x 64 by TMA stores; a row of C that is no multiple of 16 bytes is
+stored by ordinary guarded stores, since TMA would write beyond it.
 """
 
 from __future__ import annotations
 
 from exogpu.lang import *
 
-BM, BN, BK, STAGES = 128, 128, 64, 6
+BM, BN, BK, STAGES = 128, 192, 64, 5
 STAGE_BYTES = (BM + BN) * BK * 2
 
 
@@ -26,7 +26,7 @@ def gemm_pingpong(
     require(M >= 1)
     require(N >= 1)
     require(K >= 1)
-    block(producer=warpgroups(1, regs=40), consumer=warpgroups(2, regs=232), persistent=True, raster=16)
+    block(producer=warpgroups(1, regs=24), consumer=warpgroups(2, regs=240), persistent=True, raster=16)
     full = mbarrier(ring=STAGES, count=1)
     empty = mbarrier(ring=STAGES, count=4)
     turn = mbarrier(ring=2, count=4)
@@ -74,29 +74,28 @@ def gemm_pingpong(
                     Arrive(empty)
                 if N % 8 == 0:
                     for c in unroll(0, BN // 64):
-                        above: bf16[64, 64] @ SMEM(swizzle=128)
-                        below: bf16[64, 64] @ SMEM(swizzle=128)
+                        piece: bf16[64, 64] @ SMEM(swizzle=128)
                         for t in threads(1):
-                            bulk_wait_read(1)
+                            bulk_wait_read(0)
                         Fence()
-                        acc_store(above[:, :], upper[0, :, 64 * c : 64 * c + 64])
+                        acc_store(piece[:, :], upper[0, :, 64 * c : 64 * c + 64])
                         fence_proxy_async()
                         Fence()
                         for t in threads(1):
                             tma_store(
                                 C[BM * tm : BM * tm + 64, BN * tn + 64 * c : BN * tn + 64 * c + 64],
-                                above[:, :],
+                                piece[:, :],
                             )
                             bulk_commit()
-                            bulk_wait_read(1)
+                            bulk_wait_read(0)
                         Fence()
-                        acc_store(below[:, :], lower[0, :, 64 * c : 64 * c + 64])
+                        acc_store(piece[:, :], lower[0, :, 64 * c : 64 * c + 64])
                         fence_proxy_async()
                         Fence()
                         for t in threads(1):
                             tma_store(
                                 C[BM * tm + 64 : BM * tm + 128, BN * tn + 64 * c : BN * tn + 64 * c + 64],
-                                below[:, :],
+                                piece[:, :],
                             )
                             bulk_commit()
                 else:

@@ -1,6 +1,6 @@
-"""Times the bf16 GEMM bundle against torch.matmul (the vendor library), interleaved, on random normal data.
+"""Times a bf16 GEMM bundle (`--bundle gemm_bf16`, `gemm_pingpong`) against torch.matmul (the vendor library), interleaved, on random normal data.
 
-    EXOGPU_BUNDLES=FOLDER python -m tests.device.bench_gemm [MxNxK ...]
+    EXOGPU_BUNDLES=FOLDER python -m tests.device.bench_gemm [--bundle NAME] [MxNxK ...]
 
 Each round runs A B B A windows of several launches over rotating buffers; the ratio is vendor time / our time, the
 median over rounds. Before timing, C is poisoned with NaN and every element compared with an f32 product.

@@ -1,4 +1,4 @@
-"""Both GEMMs against f64 on random shapes, odd ones included: every element, and nothing outside C is written."""
+"""The GEMMs against f64 on random shapes, odd ones included: every element, and nothing outside C is written."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from exogpu.codegen.runtime import Kernel
 pytestmark = pytest.mark.gpu
 
 SHAPES = 60
+BF16 = ("gemm_bf16", "gemm_pingpong")
 
 
 def shapes(seed: int, largest: int) -> list[tuple[int, int, int]]:
@@ -46,10 +47,11 @@ def check(torch: Any, product: Any, bound: Any, whole: Any, c: Any) -> None:
     assert bool(torch.isnan(whole[around]).all()), "something outside C was written"
 
 
+@pytest.mark.parametrize("name", BF16)
 @pytest.mark.parametrize("m, n, k", shapes(1, 900))
-def test_gemm_bf16(kernel: Callable[[str], Kernel], m: int, n: int, k: int) -> None:
+def test_gemm_bf16(kernel: Callable[[str], Kernel], name: str, m: int, n: int, k: int) -> None:
     torch = pytest.importorskip("torch")
-    gemm = kernel("gemm_bf16")
+    gemm = kernel(name)
     torch.manual_seed(m * 1_000_003 + n * 1009 + k)
     a, b = (padded(torch, rows, k, torch.bfloat16, 8, "normal")[1] for rows in (m, n))
     whole, c = padded(torch, m, n, torch.bfloat16, 8, "poison")
@@ -74,10 +76,11 @@ def test_gemm_f32(kernel: Callable[[str], Kernel], m: int, n: int, k: int) -> No
     check(torch, a.double() @ b.double(), size * (k + 2) * 2**-24 + 1e-30, whole, c)
 
 
+@pytest.mark.parametrize("name", BF16)
 @pytest.mark.parametrize("m, n, k", [(4096, 4096, 4096), (2000, 3000, 8192), (8192, 520, 1000), (136, 20000, 72)])
-def test_gemm_bf16_large(kernel: Callable[[str], Kernel], m: int, n: int, k: int) -> None:
+def test_gemm_bf16_large(kernel: Callable[[str], Kernel], name: str, m: int, n: int, k: int) -> None:
     torch = pytest.importorskip("torch")
-    gemm = kernel("gemm_bf16")
+    gemm = kernel(name)
     a, b = (padded(torch, rows, k, torch.bfloat16, 8, "normal")[1] for rows in (m, n))
     whole, c = padded(torch, m, n, torch.bfloat16, 8, "poison")
     for _ in range(3):

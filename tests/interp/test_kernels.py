@@ -27,10 +27,12 @@ def _kernel(name: str) -> Proc:
 
 def _product(name: str, args: dict[str, Any]) -> Any:
     a, b = args["A"].astype(np.float64), args["B"].astype(np.float64)
-    return a @ (b.T if name == "gemm_bf16" else b)
+    return a @ (b if name == "gemm_f32" else b.T)
 
 
-@pytest.mark.parametrize(("name", "error"), [("gemm_f32", F32_ERROR), ("gemm_bf16", BF16_ERROR)])
+@pytest.mark.parametrize(
+    ("name", "error"), [("gemm_f32", F32_ERROR), ("gemm_bf16", BF16_ERROR), ("gemm_pingpong", BF16_ERROR)]
+)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_gemm_multiplies(name: str, error: float, shape: tuple[int, int, int]) -> None:
     kernel = _kernel(name)

@@ -40,6 +40,7 @@ from exogpu.ir.wellformed import check
 from exogpu.isa import vec_copy
 from exogpu.kernels.gemm_bf16 import gemm_bf16
 from exogpu.kernels.gemm_f32 import gemm_f32
+from exogpu.kernels.gemm_pingpong import gemm_pingpong
 from exogpu.lang import load
 
 FLOATS = (Scalar.F64, Scalar.F32, Scalar.F16, Scalar.BF16)
@@ -193,7 +194,7 @@ def test_generated_procedures(proc: Proc, tmp_path_factory: pytest.TempPathFacto
     assert read_back(proc, tmp_path_factory.mktemp("generated")) == proc
 
 
-@pytest.mark.parametrize("proc", [gemm_bf16, gemm_f32], ids=lambda p: p.name)
+@pytest.mark.parametrize("proc", [gemm_bf16, gemm_f32, gemm_pingpong], ids=lambda p: p.name)
 def test_shipped_kernels(proc: Proc, tmp_path: Path) -> None:
     assert read_back(proc, tmp_path) == proc
 

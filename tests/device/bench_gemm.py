@@ -1,4 +1,5 @@
-"""Times a bf16 GEMM bundle (`--bundle gemm_bf16`, `gemm_pingpong`) against torch.matmul (the vendor library), interleaved, on random normal data.
+"""Times a bf16 GEMM bundle (gemm_bf16, or gemm_pingpong with `--bundle`) against torch.matmul (the vendor library),
+interleaved, on random normal data.
 
     EXOGPU_BUNDLES=FOLDER python -m tests.device.bench_gemm [--bundle NAME] [MxNxK ...]
 

@@ -56,10 +56,11 @@ def rewrite_value(value: Value, by: Rewriter) -> Value:
 
 def rewrite_window(window: Window, by: Rewriter) -> Window:
     """The window with its indices rewritten."""
-    dims = tuple(
-        Point(by.index(d.index)) if isinstance(d, Point) else Range(by.index(d.lo), d.extent) for d in window.dims
-    )
-    return replace(window, dims=dims)
+    return replace(window, dims=tuple(_dim(d, by) for d in window.dims))
+
+
+def _dim(d: Point | Range, by: Rewriter) -> Point | Range:
+    return Point(by.index(d.index)) if isinstance(d, Point) else Range(by.index(d.lo), d.extent)
 
 
 def _operand(operand: Operand, by: Rewriter) -> Operand:
@@ -85,7 +86,7 @@ def rewrite_leaf(stmt: Stmt, by: Rewriter) -> Stmt:
             return replace(stmt, index=tuple(by.index(i) for i in index), rhs=rewrite_value(rhs, by))
         case InstrCall(_, operands):
             return replace(stmt, operands=tuple((name, _operand(arg, by)) for name, arg in operands))
-        case Arrive(_, tx) if tx is not None:
-            return replace(stmt, tx=by.index(tx))
+        case Arrive(_, tx, ctas):
+            return replace(stmt, tx=None if tx is None else by.index(tx), ctas=_dim(ctas, by) if ctas else None)
         case _:
             return stmt

@@ -1,4 +1,4 @@
-"""Query building: polynomials to linear integer arithmetic over pysmt.
+"""Query building: polynomials to linear integer arithmetic.
 
 Division, remainder, min, max and if-then-else become fresh symbols with defining constraints; a product of symbols
 becomes one symbol with pairwise lemmas (equal, next, before), so every query stays in linear arithmetic. The lemmas
@@ -19,15 +19,26 @@ Triple = tuple[Poly, Poly, Poly]
 class Context:
     """Symbols, definitions and products of one family of queries."""
 
-    def __init__(self) -> None:
-        self.api = TermApi()
+    def __init__(self, api: TermApi | None = None) -> None:
+        self.api = TermApi() if api is None else api
         self.definitions: list[Formula] = []
         self._defined: dict[tuple[object, ...], Poly] = {}
-        self._products: dict[Monomial, Formula] = {}
+        self._products: dict[Monomial, None] = {}
         self._pinned: list[tuple[str, int]] = []
         self._triples: list[Triple] = []
         self._seen = 0
         self._taken = 0
+
+    def copy(self) -> Context:
+        """A context that starts where this one is; its `new_facts` leaves out what this one has returned."""
+        out = Context(self.api)
+        out.definitions = self.definitions.copy()
+        out._defined = self._defined.copy()
+        out._products = self._products.copy()
+        out._pinned = self._pinned.copy()
+        out._triples = self._triples.copy()
+        out._seen, out._taken = self._seen, self._taken
+        return out
 
     # -- symbols and definitions ---------------------------------------------------------------------------------
 
@@ -99,7 +110,7 @@ class Context:
         """`p <= q`."""
         difference = lift(q) - lift(p)
         value = difference.constant
-        return self.api.literal(value >= 0) if value is not None else self.api.ge0(self.term(difference))
+        return self.api.literal(value >= 0) if value is not None else self.api.ge0(self._known(difference))
 
     def lt(self, p: Poly | int, q: Poly | int) -> Formula:
         """`p < q`."""
@@ -113,24 +124,23 @@ class Context:
         """`p == q`."""
         difference = lift(p) - lift(q)
         value = difference.constant
-        return self.api.literal(value == 0) if value is not None else self.api.eq0(self.term(difference))
+        return self.api.literal(value == 0) if value is not None else self.api.eq0(self._known(difference))
 
     def between(self, lo: Poly | int, p: Poly | int, hi: Poly | int) -> Formula:
         """`lo <= p < hi`."""
         return self.api.conj((self.le(lo, p), self.lt(p, hi)))
 
-    def term(self, p: Poly) -> Formula:
-        """The polynomial as a linear term over symbols and product symbols."""
-        return self.api.linear(tuple((c, self._monomial(m)) for m, c in p.terms if m), dict(p.terms).get((), 0))
+    def _known(self, p: Poly) -> Poly:
+        """`p`, whose products of symbols get lemmas."""
+        for monomial, _ in p.terms:
+            self._use(monomial)
+        return p
 
-    def _monomial(self, monomial: Monomial) -> Formula:
-        if len(monomial) == 1:
-            return self.api.symbol(monomial[0])
-        if monomial not in self._products:
-            self._products[monomial] = self.api.symbol("*".join(monomial))
+    def _use(self, monomial: Monomial) -> None:
+        if len(monomial) > 1 and monomial not in self._products:
+            self._products[monomial] = None
             if len(monomial) > 2:
-                self._monomial(monomial[1:])
-        return self._products[monomial]
+                self._use(monomial[1:])
 
     # -- products ------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ class Poly:
     @staticmethod
     def of(terms: Mapping[Monomial, int]) -> Poly:
         """The polynomial with these coefficients."""
-        return Poly(tuple(sorted((m, c) for m, c in terms.items() if c)))
+        return Poly(tuple(sorted([t for t in terms.items() if t[1]])))
 
     @property
     def constant(self) -> int | None:
@@ -34,16 +34,25 @@ class Poly:
                 return None
 
     def __add__(self, other: Poly | int) -> Poly:
+        added = lift(other).terms
+        if not added:
+            return self
         terms = dict(self.terms)
-        for m, c in lift(other).terms:
+        for m, c in added:
             terms[m] = terms.get(m, 0) + c
         return Poly.of(terms)
 
     def __neg__(self) -> Poly:
-        return Poly(tuple((m, -c) for m, c in self.terms))
+        return Poly(tuple([(m, -c) for m, c in self.terms]))
 
     def __sub__(self, other: Poly | int) -> Poly:
-        return self + -lift(other)
+        taken = lift(other).terms
+        if not taken:
+            return self
+        terms = dict(self.terms)
+        for m, c in taken:
+            terms[m] = terms.get(m, 0) - c
+        return Poly.of(terms)
 
     def __mul__(self, other: Poly | int) -> Poly:
         terms: dict[Monomial, int] = {}
@@ -70,12 +79,14 @@ class Poly:
 
 def lift(value: Poly | int) -> Poly:
     """An integer as a polynomial."""
-    return value if isinstance(value, Poly) else Poly.of({(): value})
+    if isinstance(value, Poly):
+        return value
+    return Poly((((), value),) if value else ())
 
 
 def symbol(name: str) -> Poly:
     """The polynomial of one symbol."""
-    return Poly.of({(name,): 1})
+    return Poly((((name,), 1),))
 
 
 ZERO = lift(0)

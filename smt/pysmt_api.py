@@ -1,72 +1,101 @@
-"""The typed face of pysmt: the only place that builds its terms (pysmt ships no types)."""
+"""Formulas of linear integer arithmetic: nodes that are folded and interned as they are built."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Hashable, Iterable
+from typing import Literal
 
-from pysmt.environment import Environment
-from pysmt.typing import BOOL, INT
+from exogpu.smt.poly import Poly, symbol
 
-Formula = Any
-"""A pysmt node of integer or Boolean sort; pysmt is untyped, so mypy cannot tell them apart."""
+Op = Literal["true", "false", "flag", "ge", "eq", "not", "and", "or"]
+
+
+class Formula:
+    """A node of one `TermApi`, which makes it; equal formulas are one object.
+
+    `ge` and `eq` compare the polynomial `left` with 0, a product of symbols being one symbol of its own; `flag` is the
+    Boolean symbol `name`; the others have `parts`.
+    """
+
+    __slots__ = ("left", "name", "op", "parts")
+
+    def __init__(self, op: Op, parts: tuple[Formula, ...], left: Poly | None, name: str) -> None:
+        self.op: Op = op
+        self.parts = parts
+        self.left = left
+        self.name = name
 
 
 class TermApi:
-    """Term constructors of one fresh pysmt environment (pysmt's global one is shared between threads)."""
+    """Constructors of formulas; each returns the one node that stands for its meaning."""
 
     def __init__(self) -> None:
-        self.environment = Environment()
-        self._manager = self.environment.formula_manager
-        self.boolean = BOOL
+        self._nodes: dict[Hashable, Formula] = {}
+        self._true = Formula("true", (), None, "")
+        self._false = Formula("false", (), None, "")
 
-    def symbol(self, name: str) -> Formula:
+    def symbol(self, name: str) -> Poly:
         """An integer symbol."""
-        return self._manager.Symbol(name, INT)
+        return symbol(name)
 
     def flag(self, name: str) -> Formula:
         """A Boolean symbol."""
-        return self._manager.Symbol(name, BOOL)
+        return self._nodes.get(name) or self._nodes.setdefault(name, Formula("flag", (), None, name))
 
     def literal(self, value: bool) -> Formula:
         """True or false."""
-        return self._manager.Bool(value)
+        return self._true if value else self._false
 
-    def linear(self, terms: tuple[tuple[int, Formula], ...], constant: int) -> Formula:
-        """`sum(coefficient * term) + constant`."""
-        m = self._manager
-        parts = [t if c == 1 else m.Times(m.Int(c), t) for c, t in terms]
-        if constant or not parts:
-            parts.append(m.Int(constant))
-        return parts[0] if len(parts) == 1 else m.Plus(parts)
+    def ge0(self, p: Poly) -> Formula:
+        """`p >= 0`."""
+        value = p.constant
+        return self._atom("ge", p) if value is None else self.literal(value >= 0)
 
-    def ge0(self, term: Formula) -> Formula:
-        """`term >= 0`."""
-        return self._manager.GE(term, self._manager.Int(0))
+    def eq0(self, p: Poly) -> Formula:
+        """`p == 0`."""
+        value = p.constant
+        return self._atom("eq", p) if value is None else self.literal(value == 0)
 
-    def eq0(self, term: Formula) -> Formula:
-        """`term == 0`."""
-        return self._manager.Equals(term, self._manager.Int(0))
+    def _atom(self, op: Op, p: Poly) -> Formula:
+        key = (op, p.terms)
+        return self._nodes.get(key) or self._nodes.setdefault(key, Formula(op, (), p, ""))
+
+    def _node(self, op: Op, parts: tuple[Formula, ...]) -> Formula:
+        key = (op, parts)
+        return self._nodes.get(key) or self._nodes.setdefault(key, Formula(op, parts, None, ""))
 
     def conj(self, args: Iterable[Formula]) -> Formula:
         """Conjunction, folded."""
-        kept = [a for a in args if not a.is_true()]
-        if any(a.is_false() for a in kept):
-            return self.literal(False)
-        return self._manager.And(kept) if kept else self.literal(True)
+        return self._join("and", args, self._true, self._false)
 
     def disj(self, args: Iterable[Formula]) -> Formula:
         """Disjunction, folded."""
-        kept = [a for a in args if not a.is_false()]
-        if any(a.is_true() for a in kept):
-            return self.literal(True)
-        return self._manager.Or(kept) if kept else self.literal(False)
+        return self._join("or", args, self._false, self._true)
+
+    def _join(self, op: Op, args: Iterable[Formula], neutral: Formula, absorbing: Formula) -> Formula:
+        kept: dict[Formula, None] = {}
+        for arg in args:
+            if arg is absorbing:
+                return absorbing
+            if arg.op == op:
+                kept.update(dict.fromkeys(arg.parts))
+            elif arg is not neutral:
+                kept[arg] = None
+        if len(kept) <= 1:
+            return next(iter(kept), neutral)
+        return self._node(op, tuple(kept))
 
     def negate(self, arg: Formula) -> Formula:
         """Negation, folded."""
-        if arg.is_true() or arg.is_false():
-            return self.literal(arg.is_false())
-        return self._manager.Not(arg)
+        match arg.op:
+            case "true" | "false":
+                return self.literal(arg is self._false)
+            case "not":
+                return arg.parts[0]
+            case "ge" if arg.left is not None:
+                return self._atom("ge", -arg.left - 1)
+            case _:
+                return self._node("not", (arg,))
 
     def implies(self, left: Formula, right: Formula) -> Formula:
         """Implication, folded."""
@@ -74,8 +103,8 @@ class TermApi:
 
     def is_true(self, arg: Formula) -> bool:
         """Folded to true."""
-        return bool(arg.is_true())
+        return arg is self._true
 
     def is_false(self, arg: Formula) -> bool:
         """Folded to false."""
-        return bool(arg.is_false())
+        return arg is self._false

@@ -7,26 +7,28 @@ from dataclasses import replace
 
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.barriers import (
-    arrival_count,
-    byte_properties,
+    arrival_counts,
+    covers,
     not_lapped,
-    observed_before,
     parties,
     progress,
     uniform_lags,
 )
-from exogpu.verify.concrete import Env, Occurrence, TooLarge, Unrolling
+from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
+from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.machine import Delay, Early, Stuck
 from exogpu.verify.ordering import Goal, Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.ordinal import NoClosedForm
-from exogpu.verify.phases import Phases, arrives, awaits, copies
-from exogpu.verify.program import Barrier, Event, Program
+from exogpu.verify.phases import Phases, arrives, awaits, barrier_cta, copies
+from exogpu.verify.predecessor import Way, ways_for_signal, ways_for_wait
+from exogpu.verify.program import Barrier, Event, ExitAction, Program
+from exogpu.verify.replay import by_machine, reached, run
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.text import HELP
-from exogpu.verify.turns import seen_before
-from exogpu.verify.witness import failure, race, run_to_failure, shown_sizes
+from exogpu.verify.transactions import byte_obligations
+from exogpu.verify.witness import failure, race, run_to_failure
 
 
 def barrier_obligations(program: Program) -> Iterator[Obligation]:
@@ -36,14 +38,17 @@ def barrier_obligations(program: Program) -> Iterator[Obligation]:
             if not (*arrives(program, barrier.name), *awaits(program, barrier.name), *copies(program, barrier.name)):
                 continue  # declared and never used
             yield _count(program, barrier)
-            yield from _bytes(program, barrier)
+            yield from byte_obligations(program, barrier)
             for wait in awaits(program, barrier.name):
                 yield from _progress(program, barrier, wait)
                 yield _parity(program, barrier, wait)
-                if wait.selection is not None:
-                    yield _turn(program, barrier, wait)
+                if wait.selection is not None or not uniform_lags(program, barrier):
+                    yield _before_wait(program, barrier, wait)
             for signal in (*arrives(program, barrier.name), *copies(program, barrier.name)):
                 yield _observed(program, barrier, signal)
+            for signal in arrives(program, barrier.name):
+                if barrier_cta(signal) is not None:
+                    yield from _before_exit(program, barrier, signal)
         except NoClosedForm as error:
             yield Obligation(
                 f"barrier/{barrier.name}",
@@ -59,7 +64,8 @@ def barrier_obligations(program: Program) -> Iterator[Obligation]:
 
 
 def _count(program: Program, barrier: Barrier) -> Obligation:
-    found = arrival_count(program, barrier)
+    counts = arrival_counts(program, barrier)
+    found = next((n for n in counts.values() if n != barrier.count), barrier.count)
     base = Obligation(
         f"count/{barrier.name}",
         "mbar.count",
@@ -71,42 +77,12 @@ def _count(program: Program, barrier: Barrier) -> Obligation:
         return base
     message = f"`{barrier.name}` waits for {barrier.count} arrivals per phase but {found} threads arrive"
     for wait in awaits(program, barrier.name) or arrives(program, barrier.name):
-        verdict = hold(program, _reached(wait))
+        verdict = hold(program, reached(wait))
         if isinstance(verdict, Found):
-            refuted = _run(program, base, verdict.sizes, message)
+            refuted = run(program, base, verdict.sizes, message)
             if refuted.status is Status.REFUTED:
                 return refuted
     return replace(base, status=Status.UNKNOWN, reason=f"{message}, yet no run that was tried fails")
-
-
-def _reached(statement: Event) -> Property:
-    """ "Never executed for a phase >= 0": its violation gives sizes at which it is."""
-
-    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
-        return model.ctx.ge(phases.phase(xs[0]), 0)
-
-    def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
-        return True
-
-    return Property(f"reached/{statement.id}", (statement,), bad, check)
-
-
-def _bytes(program: Program, barrier: Barrier) -> Iterator[Obligation]:
-    for event, prop in byte_properties(program, barrier):
-        base = Obligation(
-            prop.name,
-            "mbar.tx_bytes",
-            f"all bytes of {barrier.name} are expected and delivered"
-            if prop.name.endswith("/all")
-            else f"expected bytes of {barrier.name} equal delivered bytes at line {event.span.line}",
-            Status.PROVED,
-            event.span,
-        )
-        message = f"the bytes expected on `{barrier.name}` are not the bytes that its copies deliver"
-        verdict = _by_machine(program, base, prop, message)
-        yield verdict
-        if verdict.status is Status.REFUTED:
-            return  # later sums only repeat the difference
 
 
 def _progress(program: Program, barrier: Barrier, wait: Event) -> Iterator[Obligation]:
@@ -119,37 +95,7 @@ def _progress(program: Program, barrier: Barrier, wait: Event) -> Iterator[Oblig
             wait.span,
         )
         message = f"the await of `{barrier.name}` can wait for a phase that is never completed"
-        yield _by_machine(program, base, prop, message)
-
-
-def _by_machine(program: Program, base: Obligation, prop: Property, message: str) -> Obligation:
-    match hold(program, prop):
-        case Proved(_, query):
-            return replace(base, queries=(query,))
-        case Undecided(reason):
-            return replace(base, status=Status.UNKNOWN, reason=reason)
-        case Found(sizes, _):
-            return _run(program, base, sizes, message)
-
-
-def _run(program: Program, base: Obligation, sizes: Env, message: str) -> Obligation:
-    """REFUTED if the machine fails at these sizes, else UNKNOWN."""
-    try:
-        unrolling = Unrolling(program, sizes, {})
-    except TooLarge as error:
-        return replace(base, status=Status.UNKNOWN, reason=f"{message}; too large to replay: {error}")
-    machine, ending = run_to_failure(unrolling)
-    if not isinstance(ending, Stuck | Early):
-        at = ", ".join(f"{name} = {value}" for name, value in shown_sizes(sizes))
-        return replace(base, status=Status.UNKNOWN, reason=f"{message}, yet a run with {at} ends")
-    return replace(
-        base,
-        status=Status.REFUTED,
-        message=message,
-        label="here",
-        help=HELP[base.rule],
-        counterexample=failure(unrolling, machine, ending),
-    )
+        yield by_machine(program, base, prop, message)
 
 
 # -- observed phases and parity: temporal ordering goals ---------------------------------------------------------------
@@ -163,27 +109,23 @@ def _parity(program: Program, barrier: Barrier, wait: Event) -> Obligation:
         Status.PROVED,
         wait.span,
     )
-    if not uniform_lags(program, barrier):
-        return replace(base, status=Status.UNKNOWN, reason="a thread awaits this barrier with different lags")
-    groups = parties(arrives(program, barrier.name))
-    alternatives = [[not_lapped(barrier, wait, a) for a in p.statements] for p in groups]
+    groups = [p for p in parties(program, arrives(program, barrier.name)) if covers(program, p, wait)]
+    ways = [Way(tuple(not_lapped(program, barrier, wait, a) for a in p.statements)) for p in groups]
     message = f"`{barrier.name}` can advance by a whole ring before this wait has passed, so its parity aliases"
-    return _any_of(program, base, alternatives, [], message)
+    return _any_of(program, base, ways, message)
 
 
-def _turn(program: Program, barrier: Barrier, wait: Event) -> Obligation:
-    """The other waits for phases in between are by other units, so this one must have learnt of them."""
+def _before_wait(program: Program, barrier: Barrier, wait: Event) -> Obligation:
+    """The thread has not itself waited for each phase in between, so it must have learnt of them."""
     base = Obligation(
-        f"turn/{barrier.name}/{wait.id}",
+        f"before/{barrier.name}/{wait.id}",
         "mbar.parity_alias",
-        f"the unit that waits on {barrier.name} at line {wait.span.line} follows the wait for the phase before",
+        f"the wait on {barrier.name} at line {wait.span.line} comes when the phase before in its slot is complete",
         Status.PROVED,
         wait.span,
     )
-    if not uniform_lags(program, barrier):
-        return replace(base, status=Status.UNKNOWN, reason="a thread awaits this barrier with different lags")
-    message = f"a unit can wait on `{barrier.name}` before the phase before in its slot is complete, so parities alias"
-    return _any_of(program, base, seen_before(program, barrier, wait), [], message)
+    message = f"a wait on `{barrier.name}` can come before the phase before in its slot is complete: parities alias"
+    return _any_of(program, base, ways_for_wait(program, barrier, wait), message)
 
 
 def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:
@@ -195,49 +137,46 @@ def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:
         Status.PROVED,
         signal.span,
     )
-    if not uniform_lags(program, barrier):
-        return replace(base, status=Status.UNKNOWN, reason="a thread awaits this barrier with different lags")
-    pairs = [observed_before(program, barrier, p, signal) for p in parties(awaits(program, barrier.name))]
     message = (
         f"nothing has waited for the phase before on this mbarrier of `{barrier.name}` when {signal.label} signals"
     )
-    return _any_of(program, base, [goals for _, goals in pairs], [prop for prop, _ in pairs], message)
+    return _any_of(program, base, ways_for_signal(program, barrier, signal), message)
 
 
-def _any_of(
-    program: Program, base: Obligation, alternatives: list[list[Goal]], exist: list[Property], message: str
-) -> Obligation:
-    """One alternative with all its goals (and its existence property) proved is enough."""
-    reasons: list[str] = []
+def _any_of(program: Program, base: Obligation, ways: list[Way], message: str) -> Obligation:
+    """One way with all its parts proved is enough; a replayed failure of any way is a failure."""
     failures: list[Obligation] = []
-    for n, goals in enumerate(alternatives):
-        chains: list[Chain] = []
-        queries: list[Query] = []
-        failed: Obligation | None = None
-        if n < len(exist):
-            failed = _exists(program, base, exist[n], message, queries)
-        for goal in goals if failed is None else []:
-            outcome = decide(program, goal)
-            match outcome:
-                case Proved(found, query):
-                    chains += found
-                    queries.append(query)
-                case Violated():
-                    failed = _overtaken(base, outcome, message)
-                case Impossible():
-                    pass  # no two instances share the phase
-                case Undecided(reason):
-                    failed = replace(base, status=Status.UNKNOWN, reason=reason)
-            if failed is not None:
-                break
-        if failed is None:
-            return replace(base, chains=tuple(chains), queries=tuple(queries))
-        failures.append(failed)
-        reasons.append(failed.reason)
-    if len(failures) == 1:
-        return failures[0]
-    reason = "; ".join(r for r in reasons if r) or "no alternative is proved"
+    for way in ways:
+        verdict = _all_of(program, base, way, message)
+        if verdict.status is Status.PROVED:
+            return verdict
+        failures.append(verdict)
+    refuted = next((f for f in failures if f.status is Status.REFUTED), None)
+    if refuted is not None:
+        return refuted
+    reason = "; ".join(dict.fromkeys(f.reason for f in failures)) or "nothing orders it"
     return replace(base, status=Status.UNKNOWN, reason=reason)
+
+
+def _all_of(program: Program, base: Obligation, way: Way, message: str) -> Obligation:
+    chains: list[Chain] = []
+    queries: list[Query] = []
+    for prop in way.exists:
+        failed = _exists(program, base, prop, message, queries)
+        if failed is not None:
+            return failed
+    for goal in way.goals:
+        match decide(program, goal):
+            case Proved(found, query):
+                chains += found
+                queries.append(query)
+            case Violated() as outcome:
+                return _overtaken(base, outcome, message)
+            case Impossible():
+                pass  # no two instances share the phase
+            case Undecided(reason):
+                return replace(base, status=Status.UNKNOWN, reason=reason)
+    return replace(base, chains=tuple(chains), queries=tuple(queries))
 
 
 def _exists(
@@ -251,7 +190,7 @@ def _exists(
         case Undecided(reason):
             return replace(base, status=Status.UNKNOWN, reason=reason)
         case Found(sizes, _):
-            return _run(program, base, sizes, message)
+            return run(program, base, sizes, message)
 
 
 def _overtaken(base: Obligation, outcome: Violated, message: str) -> Obligation:
@@ -270,3 +209,40 @@ def _overtaken(base: Obligation, outcome: Violated, message: str) -> Obligation:
                 counterexample=replace(shown, facts=facts),
             )
     return replace(base, status=Status.UNKNOWN, reason=f"{message}, but no run that was tried shows it")
+
+
+# -- arrives on barriers of other CTAs ---------------------------------------------------------------------------------
+
+
+def _before_exit(program: Program, barrier: Barrier, signal: Event) -> Iterator[Obligation]:
+    """A CTA does not end while another may still arrive on its barrier."""
+    end = next(e for e in program.events if isinstance(e.action, ExitAction))
+
+    def remote(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
+        here = phases.own_cta(y)
+        other = model.ctx.api.negate(model.ctx.eq(phases.own_cta(x), here))
+        return model.ctx.api.conj((model.ctx.eq(phases.cta(x), here), other))
+
+    def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
+        here = y.first // program.threads
+        return cta_meant(program, x) == here != x.first // program.threads
+
+    goal = Goal(f"exit/{barrier.name}/{signal.id}", signal, end, remote, check, Needs(temporal=True))
+    title = f"CTAs end after the remote arrives on their {barrier.name} at line {signal.span.line}"
+    base = Obligation(goal.name, "cluster.exit", title, Status.PROVED, signal.span)
+    match decide(program, goal):
+        case Proved(chains, query):
+            yield replace(base, chains=chains, queries=(query,))
+        case Violated(unrolling, x, y):
+            yield replace(
+                base,
+                status=Status.REFUTED,
+                message=f"a CTA can end before another arrives on its `{barrier.name}`",
+                label="arrives at an ended CTA",
+                help=HELP["cluster.exit"],
+                counterexample=race(unrolling, x, y),
+            )
+        case Undecided(reason):
+            yield replace(base, status=Status.UNKNOWN, reason=reason)
+        case Impossible():
+            return

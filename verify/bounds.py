@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from exogpu.ir.collective import WARPGROUP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.instr import Mode, Proxy
-from exogpu.ir.types import Rmem, WgmmaD
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence
 from exogpu.verify.index import to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.owners import offset_at, owner
+from exogpu.verify.owners import first_offset, owner
 from exogpu.verify.phases import Phases
-from exogpu.verify.program import Access, Buffer, Event, Program
+from exogpu.verify.program import Access, ArriveAction, Event, Program, TxOn
 from exogpu.verify.races import concrete_box
 from exogpu.verify.single import Property
 
@@ -35,7 +33,9 @@ def claims(program: Program) -> Iterator[Claim]:
                 continue  # `x[i] += v` reads and writes one element
             yield from _bounds(program, event, access, n)
             yield from _ownership(program, event, access, n)
+            yield from _own_cta(program, event, access, n)
         yield from _alignment(program, event)
+        yield from _target_cta(program, event)
 
 
 # -- bounds ------------------------------------------------------------------------------------------------------------
@@ -141,10 +141,11 @@ def _alignment(program: Program, event: Event) -> Iterator[Claim]:
 
 
 def _ownership(program: Program, event: Event, access: Access, n: int) -> Iterator[Claim]:
-    place = _owner(program.buffers[access.buffer], access)
+    buffer = program.buffers[access.buffer]
+    place = owner(buffer, access, program.threads)
     if place is None:
         return
-    theirs = Bin("+", place, _first_offset(program, access.buffer))
+    theirs = Bin("+", place, first_offset(program.events, buffer, program.threads) or Int(0))
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         (x,) = xs
@@ -164,26 +165,55 @@ def _ownership(program: Program, event: Event, access: Access, n: int) -> Iterat
     )
 
 
-def _owner(buffer: Buffer, access: Access) -> Index | None:
-    """The owning thread, up to an offset, of the element or tile that an access names."""
-    match buffer.memory:
-        case Rmem(threads=count) if count:
-            linear: Index = Int(0)
-            for (index, _), extent in zip(access.dims[:count], buffer.shape[:count], strict=True):
-                linear = Bin("+", Bin("*", linear, extent), index)
-            return owner(buffer, linear)
-        case WgmmaD():
-            return owner(buffer, Bin("*", Int(WARPGROUP), access.dims[0][0]))
-        case _:
-            return None
+# -- CTAs of a cluster -------------------------------------------------------------------------------------------------
 
 
-def _first_offset(program: Program, name: str) -> Index:
-    """Owner of element 0 (up to `owner`), from the first statement that touches the buffer."""
-    buffer = program.buffers[name]
-    for event in program.events:
-        for access in event.accesses:
-            place = _owner(buffer, access) if access.buffer == name else None
-            if place is not None and buffer.alloc is not None:
-                return offset_at(program.events[buffer.alloc], Bin("-", event.first, place))
-    return Int(0)
+def _own_cta(program: Program, event: Event, access: Access, n: int) -> Iterator[Claim]:
+    """Asynchronous operations work in the shared memory of the CTA that issues them; a multicast names its CTAs."""
+    cta = event.completion.cta if isinstance(event.completion, TxOn) else None
+    if not program.buffers[access.buffer].per_cta or access.proxy is not Proxy.ASYNC:
+        return
+    wanted = Bin("//", event.first, Int(program.threads)) if cta is None or access.mode is Mode.READ else cta
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        (x,) = xs
+        ctx = model.ctx
+        here, extent = model.box(x, access)[0]
+        same = ctx.api.conj((ctx.eq(here, to_poly(ctx, wanted, x.env)), ctx.eq(extent, 1)))
+        return ctx.api.negate(same)
+
+    def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
+        place = evaluate(wanted, xs[0].env)
+        return concrete_box(xs[0], access)[0] != range(place, place + 1)
+
+    yield Claim(
+        Property(f"cta/{access.buffer}/{event.id}.{n}", (event,), bad, check),
+        "cluster.remote_op",
+        f"{event.label} at line {access.span.line} works in its own CTA's part of {access.buffer}",
+        f"{event.label} names another CTA's part of `{access.buffer}`",
+        access.span,
+        "index the first dimension with the variable of the enclosing `threads(..., unit=cta)` loop",
+    )
+
+
+def _target_cta(program: Program, event: Event) -> Iterator[Claim]:
+    """An arrive signals a CTA that the cluster has."""
+    cta = event.action.cta if isinstance(event.action, ArriveAction) else None
+    if cta is None:
+        return
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        ctx = model.ctx
+        return ctx.api.negate(ctx.between(0, to_poly(ctx, cta, xs[0].env), program.cluster))
+
+    def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
+        return not 0 <= evaluate(cta, xs[0].env) < program.cluster
+
+    yield Claim(
+        Property(f"target/{event.id}", (event,), bad, check),
+        "cluster.remote_op",
+        f"{event.label} at line {event.span.line} signals a CTA of the cluster",
+        f"{event.label} signals a CTA that the cluster does not have",
+        event.span,
+        f"the cluster has the CTAs 0 to {program.cluster - 1}",
+    )

@@ -13,14 +13,15 @@ from itertools import pairwise
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
+from exogpu.ir.index import Var
 from exogpu.ir.instr import Group, Mode, Proxy, ProxyFence
 from exogpu.smt.poly import Poly, lift
 from exogpu.smt.pysmt_api import Formula
-from exogpu.verify.concrete import Occurrence
+from exogpu.verify.concrete import Occurrence, cta_meant
 from exogpu.verify.graph import Edge, Needs, PathNode
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
-from exogpu.verify.phases import Phases
+from exogpu.verify.phases import Phases, barrier_cta
 from exogpu.verify.program import (
     TASK,
     ArriveAction,
@@ -72,7 +73,21 @@ class Fixed:
     value: int
 
 
-Where = Near | First | Last | ThreadOf | Fixed
+@dataclass(frozen=True, slots=True)
+class CtaOf:
+    """The CTA of the anchor's thread."""
+
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """The CTA on whose barrier the anchor completes or arrives."""
+
+    anchor: str
+
+
+Where = Near | First | Last | ThreadOf | Fixed | CtaOf | Meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +124,7 @@ def lift_path(
     """Readings of a concrete path: a prefix named from x, the rest from y, changing over where an arrive wakes an
     await (the iterations of two roles are not a fixed distance apart)."""
     out: list[LiftedChain] = []
-    signals = [i + 1 for i, edge in enumerate(edges) if edge is Edge.SIGNAL]
+    signals = [i + 1 for i, edge in enumerate(edges) if edge is not Edge.PROGRAM_ORDER]
     for split in dict.fromkeys((*signals, len(path), 0)):
         try:
             links = tuple(
@@ -128,6 +143,12 @@ def _lift(program: Program, node: PathNode, near: tuple[str, Occurrence], far: t
     where: list[tuple[str, Where]] = []
     exact = True
     for loop in node.item.event.loops:
+        if loop.kind is LoopKind.CTAS or barrier_cta(node.item.event) == Var(loop.var):
+            where.append((loop.var, _cta(program, loop, node, far, near)))
+            continue
+        if loop.kind is LoopKind.THREADS and loop.unit == program.threads and program.cluster > 1:
+            where.append((loop.var, _cta(program, loop, node, near, far)))
+            continue
         if loop.kind is LoopKind.THREADS:
             where.append((loop.var, _thread_loop(loop, node, near, far)))
             continue
@@ -150,6 +171,17 @@ def _sequential_loop(
     if loop.var == TASK:
         raise NotLiftable("a task of neither instance")
     return (First(value - lo) if value - lo <= last - value else Last(last - value)), False
+
+
+def _cta(program: Program, loop: Loop, node: PathNode, *anchors: tuple[str, Occurrence]) -> Where:
+    """A CTA, named from an anchor: what leaves x goes on where x completes, what leads to y ends where y runs."""
+    value = node.item.env[loop.var]
+    for name, anchor in anchors:
+        own, meant = (CtaOf(name), anchor.first // program.threads), (Meant(name), cta_meant(program, anchor))
+        for where, cta in (meant, own) if name == "x" else (own, meant):
+            if cta == value:
+                return where
+    return Fixed(value)
 
 
 def _thread_loop(loop: Loop, node: PathNode, near: tuple[str, Occurrence], far: tuple[str, Occurrence]) -> Where:
@@ -201,7 +233,7 @@ class ChainFormula:
             return self.direct()
         parts.append(self._from_source(nodes[0]))
         for (a, b), edge in zip(pairwise(nodes), chain.edges, strict=True):
-            parts.append(self._signal(a, b) if edge is Edge.SIGNAL else self._program_order(a, b))
+            parts.append(self._edge(edge, a, b))
         parts.append(self._program_order(nodes[-1], self.y))
         return self.ctx.api.conj(parts)
 
@@ -225,15 +257,31 @@ class ChainFormula:
                     return self.ctx.api.literal(False)
                 done = self.ctx.le(self.phases.group(x) + (1 + action.pending), self.phases.group(node))
                 return self.ctx.api.conj((done, self.model.same_thread(x.threads, node.threads)))
-            case TxOn(barrier):
-                ring = self.model.program.barriers[barrier].ring
-                distance = self.phases.phase(node) - self.phases.phase(x)
-                return self.ctx.api.conj((self.ctx.ge(distance, 0), self.ctx.eq(self.ctx.mod(distance, ring), 0)))
+            case TxOn():
+                return self._completion(x, node)
+
+    def _edge(self, edge: Edge, a: Instance, b: Instance) -> Formula:
+        match edge:
+            case Edge.SIGNAL:
+                return self._signal(a, b)
+            case Edge.COMPLETION:
+                return self._completion(a, b)
+            case Edge.PROGRAM_ORDER:
+                return self._program_order(a, b)
+
+    def _completion(self, a: Instance, b: Instance) -> Formula:
+        """The await returns only when the copy is done: it waits for its phase, or a later one of the same mbarrier."""
+        if not isinstance(a.event.completion, TxOn) or not isinstance(b.event.action, AwaitAction):
+            return self.ctx.api.literal(False)
+        ring = self.model.program.barriers[a.event.completion.barrier].ring
+        distance = self.phases.phase(b) - self.phases.phase(a)
+        later = (self.ctx.ge(distance, 0), self.ctx.eq(self.ctx.mod(distance, ring), 0))
+        return self.ctx.api.conj((self.phases.same_cta(a, b), *later))
 
     def _signal(self, a: Instance, b: Instance) -> Formula:
         if not isinstance(a.event.action, ArriveAction):
             return self.ctx.api.literal(False)
-        return self.ctx.le(self.phases.phase(a), self.phases.phase(b))
+        return self.ctx.api.conj((self.phases.same_cta(a, b), self.ctx.le(self.phases.phase(a), self.phases.phase(b))))
 
     def _program_order(self, a: Instance, b: Instance) -> Formula:
         left = a.threads
@@ -268,6 +316,10 @@ class ChainFormula:
                 return to_poly(self.ctx, loop.hi, env) - (1 + delta)
             case Fixed(value):
                 return lift(value)
+            case CtaOf(anchor):
+                return self.phases.own_cta(anchors[anchor])
+            case Meant(anchor):
+                return self.phases.cta(anchors[anchor])
             case ThreadOf(anchor):
                 base = to_poly(self.ctx, loop.base, env) if loop.base is not None else lift(0)
                 return self.ctx.floordiv(anchors[anchor].threads.first - base, loop.unit)
@@ -298,6 +350,8 @@ def _places(link: Link) -> str:
                 words.append(f"{name} = first{f'+{delta}' if delta else ''}")
             case Last(delta):
                 words.append(f"{name} = last{f'-{delta}' if delta else ''}")
+            case CtaOf(anchor) | Meant(anchor):
+                words.append(f"CTA {'of' if isinstance(where, CtaOf) else 'meant by'} {anchor}")
             case Fixed() | ThreadOf():
                 pass
     return f" [{', '.join(words)}]" if words else ""
@@ -306,6 +360,7 @@ def _places(link: Link) -> str:
 def axioms(chain: LiftedChain, x: Event, y: Event) -> tuple[str, ...]:
     """Memory-model axioms (ptx rules, section L) that the chain's edges rely on."""
     used: set[str] = set()
+    events = [link.event for link in chain.links]
     match x.completion:
         case InGroup(Group.WGMMA) if any(a.mode is Mode.READ and a.proxy is Proxy.ASYNC for a in x.accesses):
             used.add("L5")
@@ -317,4 +372,12 @@ def axioms(chain: LiftedChain, x: Event, y: Event) -> tuple[str, ...]:
         used.add("F6")
     if any(isinstance(link.event.action, ProxyFence) for link in chain.links[1:]):
         used.add("L1")
+    if Edge.COMPLETION in chain.edges:
+        used.add("L11")
+    if _asynchronous(x) and _asynchronous(y) and any(barrier_cta(e) is not None for e in (x, y, *events)):
+        used.add("L4")
     return tuple(sorted(used))
+
+
+def _asynchronous(event: Event) -> bool:
+    return any(a.proxy is Proxy.ASYNC for a in event.accesses)

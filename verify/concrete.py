@@ -74,6 +74,15 @@ def order_key(event: Event, env: Env) -> Key:
     return tuple(key)
 
 
+def cta_meant(program: Program, item: Occurrence) -> int:
+    """The CTA whose barrier an arrive, await or copy means."""
+    match item.event.action, item.event.completion:
+        case (ArriveAction(cta=cta), _) | (_, TxOn(cta=cta)) if cta is not None:
+            return evaluate(cta, item.env)
+        case _:
+            return item.first // program.threads
+
+
 def _bounds(loop: Loop, env: Env) -> range:
     return range(evaluate(loop.lo, env), evaluate(loop.hi, env))
 
@@ -180,32 +189,27 @@ class Unrolling:
         turns: list[int] = []
         for n, (lo, hi) in enumerate(self._threads):
             selection = self.items[n].event.selection
-            if selection is None or thread not in selection.threads:
+            if selection is None or not selection.includes(thread):
                 continue
             if any(lo <= t < hi for t in selection.peers(thread)):
                 turns.append(n)
         return sorted({*trace, *turns}) if turns else trace
 
     def _number(self, thread: int, trace: list[int]) -> None:
-        arrives: dict[str, int] = {}
+        arrives: dict[tuple[str, int], int] = {}
         awaits: dict[str, int] = {}
         commits: dict[Group, int] = {}
+        own = thread // self.program.threads
         mine = set(trace)
         for n in self._with_turns(thread, trace):
             event = self.items[n].event
-            if n not in mine:
-                match event.action:
-                    case ArriveAction(barrier):
-                        arrives[barrier] = arrives.get(barrier, 0) + 1
-                    case AwaitAction(barrier):
-                        awaits[barrier] = awaits.get(barrier, 0) + 1
-                    case _:
-                        pass
+            if n not in mine and not isinstance(event.action, ArriveAction | AwaitAction):
                 continue
             match event.action:
                 case ArriveAction(barrier):
-                    self._numbers[n, thread] = arrives.get(barrier, 0)
-                    arrives[barrier] = arrives.get(barrier, 0) + 1
+                    through = (barrier, self.barrier_cta(n))
+                    self._numbers[n, thread] = arrives.get(through, 0)
+                    arrives[through] = arrives.get(through, 0) + 1
                 case AwaitAction(barrier, lag):
                     self._numbers[n, thread] = awaits.get(barrier, 0) - lag
                     awaits[barrier] = awaits.get(barrier, 0) + 1
@@ -217,11 +221,15 @@ class Unrolling:
                 case _:
                     match event.completion:
                         case TxOn(barrier):
-                            self._numbers[n, thread] = arrives.get(barrier, 0)
+                            self._numbers[n, thread] = arrives.get((barrier, own), 0)
                         case InGroup(group):
                             self._numbers[n, thread] = commits.get(group, 0)
                         case None:
                             pass
+
+    def barrier_cta(self, index: int) -> int:
+        """The CTA whose barrier an occurrence signals or waits on."""
+        return cta_meant(self.program, self.items[index])
 
     def number(self, index: int, thread: int) -> int:
         """The phase, group or commit count that the walk of `thread` gave to occurrence `index`."""
@@ -252,5 +260,5 @@ class Unrolling:
 
     def representatives(self) -> list[int]:
         """The first thread of every warp and of every unit: enough to find paths, not to exclude them."""
-        threads = set(range(0, self.program.threads, WARP)) | {o.first for o in self.items}
+        threads = set(self.program.everybody[::WARP]) | {o.first for o in self.items}
         return sorted(threads)

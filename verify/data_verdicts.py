@@ -42,7 +42,7 @@ def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligat
         title=f"{first.event.label} (line {first.event.span.line}) before {second.event.label} "
         f"(line {second.event.span.line}) on {conflict.buffer.name}",
         status=Status.PROVED,
-        span=second.event.span if rule == "race.async_inflight" else second.access.span,
+        span=second.event.span if isinstance(second.event.action, ExitAction) else second.access.span,
     )
     return _with(base, outcome, conflict)
 
@@ -64,7 +64,7 @@ def _with(base: Obligation, outcome: Proved | Violated | Undecided, conflict: Co
                 base,
                 status=Status.REFUTED,
                 message=race_message(base.rule, conflict.buffer.name, first.event.label, second.event.label),
-                label="second access" if base.rule != "race.async_inflight" else "the CTA ends",
+                label="the CTA ends" if isinstance(second.event.action, ExitAction) else "second access",
                 labels=(Label(first.access.span, "first access"),),
                 help=HELP.get(base.rule),
                 counterexample=race(unrolling, x, y, common=_common(unrolling, x, y, conflict), fence=passed_by),
@@ -93,7 +93,7 @@ def _broken_rule(outcome: Violated, conflict: Conflict) -> str:
     if needs.fence is not None and _ordered(outcome, plain):
         shared = needs.fence is FenceKind.GLOBAL and _ordered(outcome, replace(needs, fence=FenceKind.SHARED))
         return "fence.state_space" if shared else conflict.rule
-    if conflict.rule == "race.async_inflight" or conflict.rule.startswith("wgmma."):
+    if isinstance(conflict.second.event.action, ExitAction) or conflict.rule.startswith("wgmma."):
         return conflict.rule
     u, x = outcome.unrolling, outcome.x
     leaders = {x.first // size * size for size in (WARP, WARPGROUP)}

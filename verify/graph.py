@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.instr import ProxyFence, WgmmaFence
-from exogpu.verify.concrete import Key, Occurrence, Unrolling
+from exogpu.verify.concrete import Key, Occurrence, Unrolling, cta_meant
 from exogpu.verify.program import (
     Action,
     ArriveAction,
@@ -67,6 +67,7 @@ class Edge(enum.Enum):
 
     PROGRAM_ORDER = "program order"
     SIGNAL = "arrive to await"
+    COMPLETION = "issue of a copy to await"
 
 
 _State = tuple[int, int, bool]
@@ -80,7 +81,7 @@ class Search:
         self.u = unrolling
         self.source = source
         self.needs = needs
-        threads = range(unrolling.program.threads) if everybody else unrolling.representatives()
+        threads = unrolling.program.everybody if everybody else unrolling.representatives()
         self.threads = frozenset(threads) | frozenset(source.threads)
         self.keys: dict[int, list[Key]] = {}
         self.awaits = [n for n, o in enumerate(unrolling.items) if isinstance(o.event.action, AwaitAction)]
@@ -121,8 +122,14 @@ class Search:
         sends, waits = a.item.event.action, b.item.event.action
         if isinstance(sends, ArriveAction) and isinstance(waits, AwaitAction) and sends.barrier == waits.barrier:
             phase = self.u.number(a.index, a.item.first)
-            if 0 <= phase <= self.u.number(b.index, b.thread):
+            same = self.u.barrier_cta(a.index) == b.thread // self.u.program.threads
+            if same and 0 <= phase <= self.u.number(b.index, b.thread):
                 return Edge.SIGNAL
+        copy = a.item.event.completion
+        if self.needs.temporal and isinstance(copy, TxOn) and self._leaves_cta(a.item):
+            completes = self._completes(copy, a.item, self.u.number(a.index, a.item.first))
+            if any(n == b.index and t == b.thread for n, t in completes):
+                return Edge.COMPLETION
         return None
 
     def _starts(self, node: PathNode) -> bool:
@@ -168,17 +175,26 @@ class Search:
                         enough = self.needs.reads_only or not action.reads_only
                         if enough and mine + 1 + action.pending <= self.u.number(n, t):
                             yield n, t
-            case TxOn(barrier):
-                ring = self.u.program.barriers[barrier].ring
-                phase = self.u.number_at(self.source)
-                for n, t, waited in self._waits(barrier):
-                    if waited >= phase and (waited - phase) % ring == 0:
-                        yield n, t
+            case TxOn() as completion:
+                yield from self._completes(completion, self.source, self.u.number_at(self.source))
 
-    def _waits(self, barrier: str) -> Iterator[tuple[int, int, int]]:
+    def _completes(self, completion: TxOn, copy: Occurrence, phase: int) -> Iterator[tuple[int, int]]:
+        """Awaits that return only when the copy is done: of its phase, or a later one of the same mbarrier."""
+        ring = self.u.program.barriers[completion.barrier].ring
+        for n, t, waited in self._waits(completion.barrier, cta_meant(self.u.program, copy)):
+            if waited >= phase and (waited - phase) % ring == 0:
+                yield n, t
+
+    def _leaves_cta(self, copy: Occurrence) -> bool:
+        """The copy completes in another CTA. At home the arrive that announces it orders as much, without an axiom."""
+        return cta_meant(self.u.program, copy) != copy.first // self.u.program.threads
+
+    def _waits(self, barrier: str, cta: int) -> Iterator[tuple[int, int, int]]:
+        """Awaits on a CTA's barrier: occurrence, thread, phase."""
         for n in self.awaits:
             item = self.u.items[n]
-            if isinstance(item.event.action, AwaitAction) and item.event.action.barrier == barrier:
+            here = item.first // self.u.program.threads == cta
+            if here and isinstance(item.event.action, AwaitAction) and item.event.action.barrier == barrier:
                 for t in self.threads.intersection(item.threads):
                     yield n, t, self.u.number(n, t)
 
@@ -201,9 +217,11 @@ class Search:
             yield from self._next(t, item.key)
         if isinstance(item.event.action, ArriveAction) and thread == item.first:
             phase = self.u.number(n, item.first)
-            for m, t, waited in self._waits(item.event.action.barrier):
+            for m, t, waited in self._waits(item.event.action.barrier, self.u.barrier_cta(n)):
                 if waited >= phase:
                     yield m, t
+        if self.needs.temporal and isinstance(item.event.completion, TxOn) and self._leaves_cta(item):
+            yield from self._completes(item.event.completion, item, self.u.number(n, item.first))
 
     def _leaving(self, item: Occurrence, thread: int) -> Iterator[int]:
         if item.event.exec is Exec.TOGETHER:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -50,6 +51,12 @@ class Model:
         self.sizes[TASKS] = ctx.fresh(TASKS, 0, limit)
         requires = [to_formula(ctx, c, self.sizes) for c in program.requires]
         self.assumptions: Formula = ctx.api.conj((*requires, self._tensor_sizes(), self._task_count()))
+
+    def on(self, ctx: Context) -> Model:
+        """The same terms for a copy of the context."""
+        out = copy.copy(self)
+        out.ctx = ctx
+        return out
 
     def _tensor_sizes(self) -> Formula:
         """Tensor extents are valid array shapes."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from exogpu.ir.index import ORDINAL, Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
+from exogpu.ir.collective import plus
+from exogpu.ir.index import ORDINAL, Bin, BoolOp, Cond, Index, Int, Not, Var
 from exogpu.ir.instr import (
     BufferInfo,
     CompleteTx,
@@ -14,9 +14,8 @@ from exogpu.ir.instr import (
     InOrder,
     Mode,
     Proxy,
-    WaitGroup,
 )
-from exogpu.ir.proc import Proc, SizeArg, TensorArg
+from exogpu.ir.proc import Block, Proc, SizeArg, TensorArg
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
@@ -26,8 +25,8 @@ from exogpu.ir.stmt import (
     Fence,
     For,
     If,
-    IndexArg,
     InstrCall,
+    Point,
     Range,
     Role,
     Stmt,
@@ -35,10 +34,12 @@ from exogpu.ir.stmt import (
     Threads,
     Window,
 )
-from exogpu.ir.types import Gmem
+from exogpu.ir.types import Gmem, Rmem
 from exogpu.ir.value import Value
 from exogpu.ir.walk import reads, substitute_index
-from exogpu.verify.index import computed_by_cond, computed_by_value, const
+from exogpu.source import Span
+from exogpu.verify.calls import conditions, effect, ends, pipeline
+from exogpu.verify.index import computed_by_value, const
 from exogpu.verify.owners import accumulator_births
 from exogpu.verify.program import (
     TASK,
@@ -63,10 +64,10 @@ from exogpu.verify.program import (
     Step,
     TaskVar,
     TxOn,
-    WaitAction,
 )
 
 CTA_ROLE = "all"
+EXIT_CTA = "cta.exit"
 
 
 @dataclass(slots=True)
@@ -119,7 +120,7 @@ class _Lowering:
                 self.task_nest(stmt, place)
             case For(var, lo, hi, Threads(unit), body):
                 loop = Loop(var, lo, hi, LoopKind.THREADS, unit, place.first)
-                first = Bin("+", place.first, Bin("*", Int(unit), Var(var)))
+                first = plus(place.first, Bin("*", Int(unit), Var(var)))
                 self.block(body, replace(place.enter(loop), first=first, size=unit))
             case For(var, lo, hi, _, body):
                 self.block(body, place.enter(Loop(var, lo, hi, LoopKind.SEQ)))
@@ -136,21 +137,21 @@ class _Lowering:
                 self.instr(stmt, place)
             case Fence():
                 self.emit(stmt, place, "Fence", Exec.TOGETHER, action=FenceAction())
-            case Arrive(barrier, tx):
-                action = ArriveAction(barrier, 0 if tx is None else const(tx))
-                self.emit(stmt, place, f"Arrive {barrier}", Exec.FIRST, action=action)
+            case Arrive():
+                self.arrive(stmt, place)
             case Await(barrier, lag):
                 self.emit(stmt, place, f"Await {barrier}", Exec.EACH, action=AwaitAction(barrier, lag))
 
     def role(self, stmt: Role, place: _Place) -> None:
         decl = next(r for r in self.proc.block.roles if r.name == stmt.name)
-        inside = replace(place, first=Int(decl.first), size=decl.threads, role=decl.name)
+        inside = replace(place, first=plus(place.first, Int(decl.first)), size=decl.threads, role=decl.name)
         if stmt.index is not None:
             index = substitute_index(stmt.index, {ORDINAL: Var(TASK)})
-            selection = Selection(index, decl.threads // decl.unit, decl.unit, decl.first)
+            count = decl.threads // decl.unit
+            selection = Selection(index, count, decl.unit, decl.first, self.proc.block.threads)
             label, computed = f"choice of a unit of {decl.name}", (Computed(index),)
             self.emit(stmt, inside, label, Exec.EACH, computed=computed, chooses=selection)
-            first = Bin("+", inside.first, Bin("*", Int(decl.unit), index))
+            first = plus(inside.first, Bin("*", Int(decl.unit), index))
             inside = replace(inside, first=first, size=decl.unit, selection=selection)
         self.block(stmt.body, inside)
 
@@ -166,6 +167,8 @@ class _Lowering:
     def alloc(self, stmt: Alloc, place: _Place) -> None:
         shape = tuple(Int(n) for n in stmt.shape)
         self.info[stmt.name] = BufferInfo(stmt.dtype, stmt.memory, shape)
+        whole = self.proc.block.cluster > 1 and place.size > self.proc.block.threads
+        private = isinstance(stmt.memory, Rmem) and stmt.memory.threads == 0
         self.buffers[stmt.name] = Buffer(
             stmt.name,
             stmt.memory,
@@ -174,9 +177,28 @@ class _Lowering:
             len(self.events),
             stmt.span,
             place.first,
-            place.selection,
+            per_cta=whole and not private,
+            selection=place.selection,
         )
         self.emit(stmt, place, f"allocation of {stmt.name}", Exec.EACH)
+
+    def arrive(self, stmt: Arrive, place: _Place) -> None:
+        """One event, or one for each CTA of a range."""
+        cta: Index | None = None
+        match stmt.ctas:
+            case Point(index):
+                cta = index
+            case Range(lo, extent):
+                place, cta = self.spread(place, lo, extent)
+            case None:
+                pass
+        action = ArriveAction(stmt.barrier, 0 if stmt.tx is None else const(stmt.tx), cta)
+        self.emit(stmt, place, f"Arrive {stmt.barrier}", Exec.FIRST, action=action)
+
+    def spread(self, place: _Place, lo: Index, extent: int) -> tuple[_Place, Index]:
+        """The place of one effect for each CTA `lo .. lo + extent - 1`, and the variable with the CTA."""
+        var = f"cta{len(self.events)}"
+        return place.enter(Loop(var, lo, plus(lo, Int(extent)), LoopKind.CTAS)), Var(var)
 
     def assign(self, stmt: Assign, place: _Place) -> None:
         accesses = list(self.value_reads(stmt.rhs))
@@ -200,6 +222,11 @@ class _Lowering:
     def instr(self, call: InstrCall, place: _Place) -> None:
         instr = call.instr
         accesses = tuple(self.footprint(call, f) for f in instr.footprints)
+        cta: Index | None = None
+        if instr.spread is not None:
+            ctas = next(d for d in call.window(instr.spread).dims if isinstance(d, Range))
+            place, cta = self.spread(place, ctas.lo, ctas.extent)
+            accesses = tuple(self.one_cta(call, f, cta) for f in instr.footprints)
         completion: TxOn | InGroup | None
         match instr.completion:
             case InOrder():
@@ -210,7 +237,8 @@ class _Lowering:
                 ref, window = call.operand(barrier), call.window(data)
                 if not isinstance(ref, BarrierRef):
                     raise TypeError(f"{instr.name}: {barrier} is not a barrier")
-                completion = TxOn(ref.name, self.bytes(window))
+                size = self.bytes(window)
+                completion = TxOn(ref.name, size if cta is None else size // window.shape[0], cta)
         mode = Exec.WARPS if completion is not None and instr.aligned else Exec.EACH
         self.emit(
             call,
@@ -218,11 +246,11 @@ class _Lowering:
             instr.name,
             mode,
             accesses,
-            action=_effect(call),
+            action=effect(call),
             completion=completion,
             aligned=instr.aligned,
-            pipeline=_pipeline(call),
-            computed=(*(Computed(i) for a in accesses for i in _ends(a)), *_conditions(call)),
+            pipeline=pipeline(call),
+            computed=(*(Computed(i) for a in accesses for i in ends(a)), *conditions(call)),
             alignments=self.alignments(call),
         )
 
@@ -244,6 +272,14 @@ class _Lowering:
         clips = f.operand in call.instr.zero_fill and isinstance(self.info[window.buffer].memory, Gmem)
         clipped = ranged if clips else ()
         return Access(window.buffer, dims, f.mode, f.proxy, window.span, warp_dim, clipped)
+
+    def one_cta(self, call: InstrCall, f: Footprint, cta: Index) -> Access:
+        """The access of the part of a spread instruction that works in one CTA."""
+        access = self.footprint(call, f)
+        if f.operand != call.instr.spread:
+            return access
+        dim = next(n for n, d in enumerate(call.window(f.operand).dims) if isinstance(d, Range))
+        return replace(access, dims=(*access.dims[:dim], (cta, 1), *access.dims[dim + 1 :]))
 
     def bytes(self, window: Window) -> int:
         total = self.info[window.buffer].dtype.bytes
@@ -307,49 +343,21 @@ def _conjuncts(cond: Cond) -> tuple[Cond, ...]:
             return (cond,)
 
 
-def _effect(call: InstrCall) -> Action | None:
-    match call.instr.effect:
-        case WaitGroup(group, operand, reads_only):
-            arg = call.operand(operand)
-            if not isinstance(arg, IndexArg):
-                raise TypeError(f"{call.instr.name}: {operand} is missing")
-            return WaitAction(group, const(arg.value), reads_only)
-        case effect:
-            return effect
-
-
-def _ends(access: Access) -> Iterator[Index]:
-    """First and last index per dimension: the elements between are computed by adding offsets."""
-    for lo, extent in access.dims:
-        yield lo
-        if extent > 1:
-            yield Bin("+", lo, Int(extent - 1))
-
-
-def _conditions(call: InstrCall) -> Iterator[Computed]:
-    """What the conditions and integers among the operands compute."""
-    for _, arg in call.operands:
-        match arg:
-            case IndexArg(Cmp() | BoolOp() | Not() | Bool() as cond):
-                yield from (Computed(*c) for c in computed_by_cond(cond))
-            case IndexArg(Var() | Int() | Bin() as index):
-                yield Computed(index)
-            case _:
-                pass
-
-
-def _pipeline(call: InstrCall) -> str | None:
-    """Instructions of one shape on one accumulator tile: wgmma's exemption from fences and waits between them.
-
-    The tile must be at literal offsets, so that two overlapping tiles with one key are equal.
-    """
-    if call.instr.pipelined is None:
-        return None
-    windows = [arg for _, arg in call.operands if isinstance(arg, Window)]
-    ranges = [d for d in call.window(call.instr.pipelined).dims if isinstance(d, Range)]
-    if not all(isinstance(d.lo, Int) for d in ranges):
-        return None
-    return f"{call.instr.name}{[w.shape for w in windows]}{[const(d.lo) for d in ranges]}"
+def _exit(block: Block, span: Span, position: int, number: int) -> Event:
+    """The end of each CTA."""
+    loop = Loop(EXIT_CTA, Int(0), Int(block.cluster), LoopKind.THREADS, block.threads, Int(0))
+    return Event(
+        id=number,
+        label="exit",
+        role=CTA_ROLE,
+        span=span,
+        path=(Step(position, loop), Step(0, None)),
+        guards=(),
+        first=Bin("*", Int(block.threads), Var(EXIT_CTA)),
+        size=block.threads,
+        exec=Exec.TOGETHER,
+        action=ExitAction(),
+    )
 
 
 def lower(proc: Proc) -> Program:
@@ -360,31 +368,20 @@ def lower(proc: Proc) -> Program:
             out.info[arg.name] = BufferInfo(arg.dtype, Gmem(), arg.shape)
             out.buffers[arg.name] = Buffer(arg.name, Gmem(), arg.shape, arg.dtype.bytes, None, arg.span, Int(0))
     counter = _Counter()
-    place = _Place((), (), counter, Int(0), proc.block.threads, CTA_ROLE)
+    block = proc.block
+    place = _Place((), (), counter, Int(0), block.threads * block.cluster, CTA_ROLE)
     out.block(proc.body, place)
-    out.events.append(
-        Event(
-            id=len(out.events),
-            label="exit",
-            role=CTA_ROLE,
-            span=proc.span,
-            path=(Step(counter.take(), None),),
-            guards=(),
-            first=Int(0),
-            size=proc.block.threads,
-            exec=Exec.TOGETHER,
-            action=ExitAction(),
-        )
-    )
+    out.events.append(_exit(block, proc.span, counter.take(), len(out.events)))
     return Program(
         name=proc.name,
         span=proc.span,
         sizes=tuple(a.name for a in proc.args if isinstance(a, SizeArg)),
         requires=tuple(r.cond for r in proc.requires),
         threads=proc.block.threads,
+        cluster=proc.block.cluster,
         persistent=proc.block.persistent,
         tasks=tuple(out.tasks),
         buffers=out.buffers,
         barriers={b.name: Barrier(b.name, b.ring, b.count, b.span) for b in proc.barriers},
-        events=accumulator_births(tuple(out.events), out.buffers),
+        events=accumulator_births(tuple(out.events), out.buffers, block.threads),
     )

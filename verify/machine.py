@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 
 from exogpu.verify.concrete import Occurrence, Unrolling
 from exogpu.verify.program import (
@@ -112,13 +113,13 @@ class Machine:
     delay: Delay | None = None
     log: list[Moment] = field(default_factory=list)
     position: dict[int, int] = field(default_factory=dict)
-    barriers: dict[tuple[str, int], Mbarrier] = field(default_factory=dict)
+    barriers: dict[tuple[str, int, int], Mbarrier] = field(default_factory=dict)
     flights: list[_Flight] = field(default_factory=list)
     waiting: dict[int, set[int]] = field(default_factory=dict)
-    arrived: Counter[tuple[str, int]] = field(default_factory=Counter)
-    landed: Counter[tuple[str, int]] = field(default_factory=Counter)
-    bound: Counter[tuple[str, int]] = field(default_factory=Counter)
-    units: dict[str, int] = field(default_factory=dict)
+    arrived: Counter[tuple[str, int, int]] = field(default_factory=Counter)
+    landed: Counter[tuple[str, int, int]] = field(default_factory=Counter)
+    bound: Counter[tuple[str, int, int]] = field(default_factory=Counter)
+    units: Counter[tuple[str, int]] = field(default_factory=Counter)
     bundles: dict[int, int] = field(default_factory=dict)
     broken: Early | None = None
 
@@ -126,19 +127,21 @@ class Machine:
         program = self.unrolling.program
         self._bundle()
         for b in program.barriers.values():
-            for slot in range(b.ring):
-                self.barriers[b.name, slot] = Mbarrier(b.count)
-        arriving: dict[str, set[int]] = {b: set() for b in program.barriers}
+            for cta, slot in product(range(program.cluster), range(b.ring)):
+                self.barriers[b.name, cta, slot] = Mbarrier(b.count)
+        arriving: set[tuple[str, int, int]] = set()
         for n, item in enumerate(self.unrolling.items):
             match item.event.action, item.event.completion:
                 case ArriveAction(barrier), _:
                     turns = item.event.selection
-                    arriving[barrier].add(item.first if turns is None else turns.peers(item.first)[0])
+                    thread = item.first if turns is None else turns.peers(item.first)[0]
+                    arriving.add((barrier, self.unrolling.barrier_cta(n), thread))
                 case _, TxOn(barrier, size):
-                    self.bound[barrier, self.unrolling.number(n, item.first)] += size
+                    number = self.unrolling.number(n, item.first)
+                    self.bound[barrier, self.unrolling.barrier_cta(n), number] += size
                 case _:
                     pass
-        self.units = {b: len(threads) for b, threads in arriving.items()}
+        self.units = Counter((barrier, cta) for barrier, cta, _ in arriving)
 
     def _bundle(self) -> None:
         """Threads with one and the same trace move together; the ones that the delay names stay apart."""
@@ -146,7 +149,7 @@ class Machine:
         if self.delay is not None and self.delay.y is not None:
             named |= set(self.delay.y.threads)
         first: dict[tuple[int, tuple[int, ...]], int] = {}
-        for t in range(self.unrolling.program.threads):
+        for t in self.unrolling.program.everybody:
             key = (t if t in named else -1, tuple(self.unrolling.trace(t)))
             leader = first.setdefault(key, t)
             self.bundles[leader] = self.bundles.get(leader, 0) + 1
@@ -237,7 +240,7 @@ class Machine:
                 ring = self._barrier(barrier).ring
                 if phase < -ring:
                     return None
-                object_ = self.barriers[barrier, phase % ring]
+                object_ = self.barriers[barrier, self.unrolling.barrier_cta(index), phase % ring]
                 parity = (phase // ring) & 1
                 if object_.completed & 1 != parity:
                     return None
@@ -278,8 +281,8 @@ class Machine:
 
     def _arrive(self, index: int, thread: int, barrier: str, tx: int) -> None:
         phase = self.unrolling.number(index, thread)
-        ring = self._barrier(barrier).ring
-        object_ = self.barriers[barrier, phase % ring]
+        ring, cta = self._barrier(barrier).ring, self.unrolling.barrier_cta(index)
+        object_ = self.barriers[barrier, cta, phase % ring]
         if object_.pending == 0:
             self.broken = Early(index, thread, f"phase {phase} of {barrier} gets more arrivals than its count")
             return
@@ -290,24 +293,27 @@ class Machine:
             return
         object_.tx += tx
         object_.pending -= 1
-        self.arrived[barrier, phase] += 1
+        self.arrived[barrier, cta, phase] += 1
         object_.settle()
-        self._note(index, thread, f"arrives on {barrier} for phase {phase}", barrier, phase % ring)
+        self._note(
+            index, thread, f"arrives on {self._named(barrier, cta)} for phase {phase}", (barrier, cta, phase % ring)
+        )
 
     def _woken(self, index: int, thread: int, barrier: str) -> None:
         phase = self.unrolling.number(index, thread)
         if phase < 0:
             return
-        missing = self.units[barrier] - self.arrived[barrier, phase]
-        bytes_left = self.bound[barrier, phase] - self.landed[barrier, phase]
+        cta = self.unrolling.barrier_cta(index)
+        missing = self.units[barrier, cta] - self.arrived[barrier, cta, phase]
+        bytes_left = self.bound[barrier, cta, phase] - self.landed[barrier, cta, phase]
         if missing or bytes_left:
-            what = f"{missing} of {self.units[barrier]} arrivals" if missing else f"{bytes_left} bytes"
+            what = f"{missing} of {self.units[barrier, cta]} arrivals" if missing else f"{bytes_left} bytes"
             self.broken = Early(
                 index, thread, f"the await of phase {phase} of {barrier} returns while {what} of it are missing"
             )
         ring = self._barrier(barrier).ring
         if thread == self.unrolling.items[index].first:
-            self._note(index, thread, f"passes phase {phase} of {barrier}", barrier, phase % ring)
+            self._note(index, thread, f"passes phase {phase} of {barrier}", (barrier, cta, phase % ring))
 
     # -- asynchronous completion ---------------------------------------------------------------------------------
 
@@ -328,16 +334,16 @@ class Machine:
         match item.event.completion:
             case TxOn(barrier, size):
                 phase = self.unrolling.number(flight.index, flight.thread)
-                ring = self._barrier(barrier).ring
-                object_ = self.barriers[barrier, phase % ring]
+                ring, cta = self._barrier(barrier).ring, self.unrolling.barrier_cta(flight.index)
+                object_ = self.barriers[barrier, cta, phase % ring]
                 if object_.completed != phase // ring:
                     lands = object_.completed * ring + phase % ring
                     reason = f"the bytes for phase {phase} of {barrier} land in phase {lands}"
                     self.broken = Early(flight.index, flight.thread, reason)
                 object_.tx -= size
-                self.landed[barrier, phase] += size
+                self.landed[barrier, cta, phase] += size
                 object_.settle()
-                self._note(flight.index, flight.thread, f"{size} bytes land", barrier, phase % ring)
+                self._note(flight.index, flight.thread, f"{size} bytes land", (barrier, cta, phase % ring))
             case _:
                 self._note(flight.index, flight.thread, f"{item.event.label} completes")
 
@@ -346,12 +352,15 @@ class Machine:
     def _barrier(self, name: str) -> Barrier:
         return self.unrolling.program.barriers[name]
 
-    def _note(self, index: int, thread: int, text: str, barrier: str | None = None, slot: int = 0) -> None:
+    def _named(self, barrier: str, cta: int) -> str:
+        return barrier if self.unrolling.program.cluster == 1 else f"{barrier} of CTA {cta}"
+
+    def _note(self, index: int, thread: int, text: str, barrier: tuple[str, int, int] | None = None) -> None:
         state: tuple[tuple[str, str], ...] = ()
         if barrier is not None:
-            o = self.barriers[barrier, slot]
+            o, (name, cta, slot) = self.barriers[barrier], barrier
             tx = f", {o.tx} bytes" if o.tx else ""
-            state = ((f"{barrier}[{slot}]", f"phase {o.completed}, {o.pending} pending{tx}"),)
+            state = ((self._named(f"{name}[{slot}]", cta), f"phase {o.completed}, {o.pending} pending{tx}"),)
         self.log.append(Moment(index, thread, text, state))
 
     def _blocked(self) -> Iterator[tuple[int, int, str]]:

@@ -7,7 +7,7 @@ path is a violation, made smaller and confirmed by the explicit engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -20,7 +20,7 @@ from exogpu.verify.graph import Edge, Needs, PathNode, Search, shorten
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases
-from exogpu.verify.program import TASK, Event, Program
+from exogpu.verify.program import TASK, Event, InGroup, Program, TxOn
 from exogpu.verify.result import Chain, Query
 from exogpu.verify.session import Session, Values
 
@@ -88,6 +88,18 @@ def decide(program: Program, goal: Goal) -> Outcome:
         return Undecided(f"the candidate counterexample is too large to replay: {error}")
 
 
+def _shape(goal: Goal) -> Hashable:
+    """Goals that the same chains may prove: their statements stand in the same loops."""
+    loops = (tuple(loop.var for loop in e.loops) for e in (goal.source, goal.target))
+    match goal.source.completion:
+        case TxOn(barrier):
+            return (_shape, goal.needs, *loops, barrier)
+        case InGroup(group):
+            return (_shape, goal.needs, *loops, group)
+        case None:
+            return (_shape, goal.needs, *loops)
+
+
 class _ChainSearch:
     def __init__(self, program: Program, goal: Goal) -> None:
         self.goal = goal
@@ -96,12 +108,15 @@ class _ChainSearch:
         x, y = self.session.instances["x"], self.session.instances["y"]
         self.formulas = ChainFormula(self.session.model, self.session.phases, x, y, goal.needs)
         self.condition = goal.condition(self.session.model, self.session.phases, x, y)
-        one_cta = self.session.model.same_task(x, y)
-        self.session.add([one_cta, self.condition, self.session.ctx.api.negate(self.formulas.direct())])
+        one_walk = self.session.model.same_task(x, y)
+        self.session.add([one_walk, self.condition, self.session.ctx.api.negate(self.formulas.direct())])
+        self.proven: list[LiftedChain] = program.memo.once(_shape(goal), list)
 
     def run(self) -> Outcome:
         if self.session.ctx.api.is_false(self.condition):
             return Impossible()
+        for chain in self.proven:
+            self._use(chain)
         for _ in range(ROUNDS):
             match self.session.check():
                 case Unsat(core):
@@ -117,6 +132,7 @@ class _ChainSearch:
     def _proof(self, core: frozenset[str]) -> Proved:
         source, target = self.goal.source, self.goal.target
         used = [c for name, c in self.chains.items() if name in core]
+        self.proven += [c for c in used if c not in self.proven]
         chains = tuple(Chain(describe(c, source, target), axioms(c, source, target)) for c in used)
         return Proved(chains, self.session.record("unsat"))
 
@@ -170,10 +186,14 @@ class _ChainSearch:
         if not new:
             return Undecided(f"no chain explains why {x.event.label} precedes {y.event.label} in one case")
         for chain in new:
-            name = f"chain{len(self.chains)}"
-            self.chains[name] = chain
-            self.session.assume(name, self.session.ctx.api.negate(self.formulas.formula(chain)))
+            self._use(chain)
         return None
+
+    def _use(self, chain: LiftedChain) -> None:
+        """Excludes the pairs that a chain orders."""
+        name = f"chain{len(self.chains)}"
+        self.chains[name] = chain
+        self.session.assume(name, self.session.ctx.api.negate(self.formulas.formula(chain)))
 
     def _path(self, unrolling: Unrolling, x: Occurrence, y: Occurrence) -> list[PathNode] | None:
         quick = Search(unrolling, x, self.goal.needs, everybody=False).path_to(y)

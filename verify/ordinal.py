@@ -18,6 +18,9 @@ from exogpu.verify.instance import Instance, Model
 from exogpu.verify.iterations import Iterations, chosen_iterations
 from exogpu.verify.program import Event, Loop, LoopKind
 
+SIMULTANEOUS = (LoopKind.THREADS, LoopKind.CTAS)
+"""Loops whose iterations are executions by different threads, or for different CTAs: one of each is counted."""
+
 
 class NoClosedForm(Exception):
     """The execution count of a statement has no closed form that we know; carries the reason."""
@@ -96,7 +99,7 @@ class _Count:
         if loop is None:
             return ONE
         inner = self.total(level + 1)
-        if loop.kind is LoopKind.THREADS:
+        if loop.kind in SIMULTANEOUS:
             return inner
         return self._iterations(loop).count() * inner
 
@@ -107,7 +110,7 @@ class _Count:
         loop = mine.loop
         if loop is None:
             return ZERO
-        if loop.kind is LoopKind.THREADS:
+        if loop.kind in SIMULTANEOUS:
             return self.before(at, level + 1)
         return self._inside(loop, at, level)
 

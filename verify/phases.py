@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
+from typing import TypeVar
 
 from exogpu.ir.evaluate import evaluate, holds
-from exogpu.ir.index import Cond
+from exogpu.ir.index import Cond, Index
 from exogpu.ir.instr import Commit
 from exogpu.ir.walk import index_names
 from exogpu.smt.poly import ZERO, Poly
+from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import NoClosedForm, count_before, count_until
@@ -25,23 +27,54 @@ from exogpu.verify.program import (
     WaitAction,
 )
 
+Who = TypeVar("Who")
+
+Channel = tuple[int, int]
+"""A thread, and the CTA whose barrier it signals or waits on."""
+
 
 def executors(event: Event) -> frozenset[int]:
-    """Threads of the CTA that ever perform an event (for a barrier: take part)."""
-    loops = [loop for loop in event.loops if loop.kind is LoopKind.THREADS]
+    """Threads of the cluster that ever perform an event (for a barrier: take part)."""
+    return frozenset(thread for thread, _ in _executions(event))
+
+
+def channels(program: Program, event: Event) -> frozenset[Channel]:
+    """The threads that ever perform a signal or a wait, each with the CTAs whose barrier it means."""
+    cta = barrier_cta(event)
+    if cta is None:
+        return own_channels(program, event)
+    return frozenset((thread, evaluate(cta, env)) for thread, env in _executions(event))
+
+
+def own_channels(program: Program, event: Event) -> frozenset[Channel]:
+    """The threads that ever perform an event, each with its own CTA."""
+    return frozenset((t, t // program.threads) for t in executors(event))
+
+
+def barrier_cta(event: Event) -> Index | None:
+    """The CTA whose barrier an arrive, await or copy means; None for the thread's own."""
+    match event.action, event.completion:
+        case (ArriveAction(cta=cta), _) | (_, TxOn(cta=cta)):
+            return cta
+        case _:
+            return None
+
+
+def _executions(event: Event) -> Iterator[tuple[int, dict[str, int]]]:
+    """Threads that perform an event, with the values of its loops over threads and CTAs."""
+    loops = [loop for loop in event.loops if loop.kind in (LoopKind.THREADS, LoopKind.CTAS)]
     ranges = [range(evaluate(loop.lo, {}), evaluate(loop.hi, {})) for loop in loops]
     names = {loop.var for loop in loops}
     if event.selection is None and not index_names(event.first) <= names:
         raise NoClosedForm("its threads depend on a sequential loop")
     guards = thread_guards(event)
-    threads: set[int] = set()
     for values in product(*ranges):
         env = dict(zip((loop.var for loop in loops), values, strict=True))
         if not all(holds(g, env) for g in guards):
             continue
         for first in _firsts(event, env):
-            threads.update(range(first, first + (1 if event.exec is Exec.FIRST else event.size)))
-    return frozenset(threads)
+            for thread in range(first, first + (1 if event.exec is Exec.FIRST else event.size)):
+                yield thread, env
 
 
 def _firsts(event: Event, env: Mapping[str, int]) -> tuple[int, ...]:
@@ -52,9 +85,19 @@ def _firsts(event: Event, env: Mapping[str, int]) -> tuple[int, ...]:
     return event.selection.peers(evaluate(event.first, some))
 
 
-def arrivals(event: Event) -> int:
-    """Threads that perform one execution of an event."""
-    return len(executors(event)) // (1 if event.selection is None else event.selection.count)
+def signals(program: Program, statements: Iterable[Event]) -> frozenset[Channel]:
+    """The channels on which statements with the same channels signal once each per phase: of units that take turns,
+    unit 0 stands for all."""
+    sets = {_of_one_unit(program, s) for s in statements}
+    if len(sets) > 1:
+        raise NoClosedForm("a role uses it as a whole, and its units take turns")
+    return sets.pop() if sets else frozenset()
+
+
+def _of_one_unit(program: Program, event: Event) -> frozenset[Channel]:
+    turns = event.selection
+    through = channels(program, event)
+    return through if turns is None else frozenset((t, cta) for t, cta in through if t == turns.peers(t)[0])
 
 
 def thread_guards(event: Event) -> list[Cond]:
@@ -72,12 +115,20 @@ def thread_guards(event: Event) -> list[Cond]:
 
 def executed_by(threads: frozenset[int], statements: Iterable[Event]) -> list[Event]:
     """The statements that every one of `threads` performs; raises if only some of them perform one."""
+    return _shared_by(threads, ((s, executors(s)) for s in statements))
+
+
+def signalled_by(program: Program, through: frozenset[Channel], statements: Iterable[Event]) -> list[Event]:
+    """The signals or waits that use every one of the channels; raises if only some of them are used."""
+    return _shared_by(through, ((s, channels(program, s)) for s in statements))
+
+
+def _shared_by(wanted: frozenset[Who], statements: Iterable[tuple[Event, frozenset[Who]]]) -> list[Event]:
     out: list[Event] = []
-    for s in statements:
-        who = executors(s)
-        if threads <= who:
+    for s, who in statements:
+        if wanted <= who:
             out.append(s)
-        elif threads & who:
+        elif wanted & who:
             raise NoClosedForm(f"{s.label} at line {s.span.line} is executed by only some of these threads")
     return out
 
@@ -111,24 +162,44 @@ class Phases:
         self.program: Program = model.program
         self._mine: dict[tuple[str, int], list[Event]] = {}
 
-    def _same_thread(self, kind: str, event: Event, statements: Iterable[Event]) -> list[Event]:
-        key = (kind, event.id)
+    def _count(self, x: Instance, kind: str, statements: Callable[[], list[Event]]) -> Poly:
+        """Earlier executions of the statements that x's threads perform; `kind` says which."""
+        key = (kind, x.event.id)
         if key not in self._mine:
-            self._mine[key] = executed_by(executors(event), statements)
-        return self._mine[key]
+            self._mine[key] = statements()
+        return count_until(self.model, self._mine[key], x)
 
     def phase(self, x: Instance) -> Poly:
         """The phase that an arrive or a copy contributes to, or that an await waits for."""
-        match x.event.action, x.event.completion:
+        program, event = self.program, x.event
+        match event.action, event.completion:
             case ArriveAction(barrier), _:
-                return count_until(self.model, self._same_thread("arrive", x.event, arrives(self.program, barrier)), x)
+                through = channels(program, event)
+                return self._count(x, "arrive", lambda: signalled_by(program, through, arrives(program, barrier)))
             case AwaitAction(barrier, lag), _:
-                waits = self._same_thread("await", x.event, awaits(self.program, barrier))
-                return count_until(self.model, waits, x) - lag
+                through = channels(program, event)
+                waits = self._count(x, "await", lambda: signalled_by(program, through, awaits(program, barrier)))
+                return waits - lag
             case _, TxOn(barrier):
-                return count_until(self.model, self._same_thread("arrive", x.event, arrives(self.program, barrier)), x)
+                through = own_channels(program, event)
+                return self._count(x, "arrive", lambda: signalled_by(program, through, arrives(program, barrier)))
             case _:
-                raise TypeError(f"{x.event.label} has no phase")
+                raise TypeError(f"{event.label} has no phase")
+
+    def cta(self, x: Instance) -> Poly:
+        """The CTA whose barrier an arrive, await or copy means."""
+        cta = barrier_cta(x.event)
+        if cta is not None:
+            return to_poly(self.model.ctx, cta, x.env)
+        return self.own_cta(x)
+
+    def own_cta(self, x: Instance) -> Poly:
+        """The CTA of the instance's threads."""
+        return self.model.ctx.floordiv(x.threads.first, self.program.threads) if self.program.cluster > 1 else ZERO
+
+    def same_cta(self, x: Instance, y: Instance) -> Formula:
+        """Both mean the barrier of one CTA."""
+        return self.model.ctx.eq(self.cta(x), self.cta(y))
 
     def group(self, x: Instance) -> Poly:
         """Commits that the instance's thread has done before it: the group of an operation."""
@@ -140,18 +211,20 @@ class Phases:
             case _:
                 raise TypeError(f"{x.event.label} has no group")
         commits = [e for e in self.program.events if isinstance(e.action, Commit) and e.action.group is group]
-        mine = self._same_thread(f"commit {group}", x.event, commits)
+        key = (f"commit {group}", x.event.id)
+        if key not in self._mine:
+            self._mine[key] = executed_by(executors(x.event), commits)
         total = ZERO
-        for s in mine:
+        for s in self._mine[key]:
             total = total + count_before(self.model, s, x, self._unit(x, s))
         return total
 
     def _unit(self, x: Instance, statement: Event) -> Poly | None:
-        """The unit, among those that take turns at `statement`, of the thread that performs x."""
-        s = statement.selection
-        if s is None or x.event.selection is None:
-            return None if s is None else self.model.ctx.floordiv(x.threads.first - s.base, s.size)
-        return to_poly(self.model.ctx, x.event.selection.index, x.env)
+        """The unit of x's thread among those that take turns at `statement`."""
+        turns, mine, ctx = statement.selection, x.event.selection, self.model.ctx
+        if turns is None or mine is not None:
+            return None if turns is None or mine is None else to_poly(ctx, mine.index, x.env)
+        return ctx.floordiv(ctx.mod(x.threads.first, turns.cta) - turns.base, turns.size)
 
     def slot(self, x: Instance, buffer: str) -> Poly:
         """Which execution of the buffer's allocation the instance works in."""

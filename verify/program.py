@@ -11,20 +11,23 @@ the parallel program their iteration says which threads execute.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from exogpu.ir.index import Cond, Index
 from exogpu.ir.instr import Effect, Group, Mode, Proxy
 from exogpu.ir.types import Memory
 from exogpu.source import Span
+from exogpu.verify.memo import Memo
 
 
 class LoopKind(enum.Enum):
-    """`TASK`: the CTA's walk over its tasks; `SEQ`: every executing thread in order; `THREADS`: across units."""
+    """`TASK`: the cluster's walk over its tasks; `SEQ`: every executing thread in order; `THREADS`: across units;
+    `CTAS`: one effect for each of several CTAs, in order, by the same threads."""
 
     TASK = "task"
     SEQ = "seq"
     THREADS = "threads"
+    CTAS = "ctas"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +102,16 @@ class FenceAction:
 
 @dataclass(frozen=True, slots=True)
 class ArriveAction:
-    """Arrival on a barrier, with expected transaction bytes."""
+    """Arrival on the barrier of a CTA (None: the arriving thread's), with expected transaction bytes."""
 
     barrier: str
     tx: int
+    cta: Index | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AwaitAction:
-    """Wait for phase (number of earlier awaits of this thread) - lag."""
+    """Wait for phase (number of earlier awaits of this thread) - lag of its CTA's barrier."""
 
     barrier: str
     lag: int
@@ -124,7 +128,7 @@ class WaitAction:
 
 @dataclass(frozen=True, slots=True)
 class ExitAction:
-    """The end of the CTA."""
+    """The end of a CTA."""
 
 
 Action = FenceAction | ArriveAction | AwaitAction | WaitAction | ExitAction | Effect
@@ -132,10 +136,12 @@ Action = FenceAction | ArriveAction | AwaitAction | WaitAction | ExitAction | Ef
 
 @dataclass(frozen=True, slots=True)
 class TxOn:
-    """Completes on the phase of the issuer's next arrive on `barrier`, with `bytes`."""
+    """Completes with `bytes` on the barrier of a CTA (None: the issuer's), on the phase with the number of the issuer's
+    next arrive on its own CTA's barrier."""
 
     barrier: str
     bytes: int
+    cta: Index | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +153,8 @@ class InGroup:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The unit `index` of a role of `count` units, `size` threads each, the first at thread `base`, executes.
+    """Of a role of `count` units, `size` threads each from thread `base` of a CTA of `cta` threads, the unit `index`
+    executes.
 
     The units take turns at one program: each of their threads counts the executions of allocations, arrives and
     awaits by all of them.
@@ -157,15 +164,16 @@ class Selection:
     count: int
     size: int
     base: int
+    cta: int
 
-    @property
-    def threads(self) -> range:
-        """All threads of the role."""
-        return range(self.base, self.base + self.count * self.size)
+    def includes(self, thread: int) -> bool:
+        """Whether a thread belongs to the role."""
+        return self.base <= thread % self.cta < self.base + self.count * self.size
 
     def peers(self, thread: int) -> tuple[int, ...]:
-        """The threads at the place of `thread` in every unit, that of unit 0 first."""
-        place = self.base + (thread - self.base) % self.size
+        """The threads at the place of `thread` in every unit of its CTA, that of unit 0 first."""
+        first = thread // self.cta * self.cta + self.base
+        place = first + (thread - first) % self.size
         return tuple(place + self.size * unit for unit in range(self.count))
 
 
@@ -203,7 +211,8 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class Buffer:
     """A memory object. `alloc` is the id of the allocation event (None for arguments), `first` the first thread of the
-    collective that allocates it; with a `selection`, each unit of the role has slots of its own."""
+    collective that allocates it. `per_cta`: the first dimension numbers the CTAs of the cluster, each of which holds
+    its part. With a `selection`, each unit of the role has slots of its own."""
 
     name: str
     memory: Memory
@@ -212,12 +221,13 @@ class Buffer:
     alloc: int | None
     span: Span
     first: Index
+    per_cta: bool = False
     selection: Selection | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """A barrier: `ring` mbarriers, each phase waits for `count` arrivals."""
+    """A barrier: in every CTA `ring` mbarriers; each phase waits for `count` arrivals."""
 
     name: str
     ring: int
@@ -236,20 +246,28 @@ class TaskVar:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The parallel program of one CTA; `tasks` are the coordinates of its current task."""
+    """The parallel program of one cluster of `cluster` CTAs with `threads` threads each; `tasks` are the coordinates of
+    its current task. Thread t of CTA c has the number c * threads + t."""
 
     name: str
     span: Span
     sizes: tuple[str, ...]
     requires: tuple[Cond, ...]
     threads: int
+    cluster: int
     persistent: bool
     tasks: tuple[TaskVar, ...]
     buffers: dict[str, Buffer]
     barriers: dict[str, Barrier]
     events: tuple[Event, ...]
+    memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
+
+    @property
+    def everybody(self) -> range:
+        """All threads of the cluster."""
+        return range(self.threads * self.cluster)
 
 
 TASK = "$task"
 TASKS = "$tasks"
-"""The CTA-local ordinal of a task, and the number of tasks that the CTA walks."""
+"""The cluster-local ordinal of a task, and the number of tasks that the cluster walks."""

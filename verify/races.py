@@ -15,7 +15,7 @@ from exogpu.verify.graph import FenceKind, Needs
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
 from exogpu.verify.ordering import Goal
-from exogpu.verify.phases import Phases
+from exogpu.verify.phases import Phases, barrier_cta
 from exogpu.verify.program import Access, Buffer, Event, ExitAction, InGroup, Program
 from exogpu.verify.single import Property
 
@@ -58,8 +58,8 @@ def conflicts(program: Program) -> Iterator[Conflict]:
         buffer = program.buffers[name]
         if isinstance(buffer.memory, Smem):
             for use in found:
-                if use.event.completion is not None:
-                    yield _at_exit(buffer, use, exits[0])
+                if use.event.completion is not None or buffer.per_cta:
+                    yield _at_exit(program, buffer, use, exits[0])
 
 
 def _conflicting(a: Access, b: Access) -> bool:
@@ -131,16 +131,32 @@ def hazard(first: Access, second: Access) -> str:
     return "race.war" if first.mode is Mode.READ else "race.waw"
 
 
-def _at_exit(buffer: Buffer, use: Use, exit_event: Event) -> Conflict:
+def _at_exit(program: Program, buffer: Buffer, use: Use, exit_event: Event) -> Conflict:
+    """Shared memory of a CTA is not touched after its end: by operations in flight, or by another CTA."""
+
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
-        return model.ctx.api.literal(True)
+        if not buffer.per_cta:
+            return model.ctx.api.literal(True)
+        lo, extent = model.box(x, use.access)[0]
+        here = phases.own_cta(y)
+        inside = model.ctx.between(lo, here, lo + extent)
+        if use.event.completion is not None:
+            return inside
+        return model.ctx.api.conj((inside, model.ctx.api.negate(model.ctx.eq(phases.own_cta(x), here))))
 
     def check(unrolling: Unrolling, x: Occurrence, y: Occurrence) -> bool:
-        return x.key < y.key
+        if not buffer.per_cta:
+            return x.key < y.key
+        here = y.first // program.threads
+        remote = use.event.completion is not None or x.first // program.threads != here
+        return x.key < y.key and remote and here in concrete_box(x, use.access)[0]
 
     needs = Needs(reads_only=use.access.mode is Mode.READ)
+    rule = (
+        "cluster.exit" if use.event.completion is None or barrier_cta(use.event) is not None else "race.async_inflight"
+    )
     goal = Goal(f"{buffer.name}/{use.event.id}-exit", use.event, exit_event, condition, check, needs)
-    return Conflict(use, Use(exit_event, use.access), buffer, "race.async_inflight", goal)
+    return Conflict(use, Use(exit_event, use.access), buffer, rule, goal)
 
 
 # -- the same questions on concrete instances ------------------------------------------------------------------------

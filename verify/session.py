@@ -11,7 +11,7 @@ from exogpu.smt.context import Context
 from exogpu.smt.poly import Poly
 from exogpu.smt.pysmt_api import Formula
 from exogpu.smt.script import Script
-from exogpu.smt.solver import Sat, Solver, Unknown, Unsat
+from exogpu.smt.solver import Engine, Sat, Solver, Unknown, Unsat
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, locate
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
@@ -26,19 +26,35 @@ Answer = Sat | Unsat | Unknown
 Values = Mapping[str, int]
 
 
+class Base:
+    """What all sessions about one program start from: its sizes, their assumptions, and a solver engine.
+
+    Sessions of one base share the engine, so a model may depend on the sessions before; a proof does not.
+    """
+
+    def __init__(self, program: Program) -> None:
+        ctx = Context()
+        self.model = Model(ctx, program)
+        self.engine = Engine(ctx.api)
+        self.facts = [self.model.assumptions, *ctx.new_facts()]
+
+
 class Session:
     """Instances `x`, `y`, ... of events over one set of sizes, and what is known of them."""
 
     def __init__(self, program: Program, name: str, events: Mapping[str, Event]) -> None:
         self.program = program
         self.name = name
-        self.ctx = Context()
-        self.model = Model(self.ctx, program)
+        base = program.memo.once(Base, lambda: Base(program))
+        self._engine = base.engine
+        self.ctx = base.model.ctx.copy()
+        self.model = base.model.on(self.ctx)
         self.phases = Phases(self.model)
         self.instances = {tag: self.model.fresh(event, tag, lanes=tag == "y") for tag, event in events.items()}
-        self._asserted: list[Formula] = []
+        self._asserted = base.facts.copy()
         self._told = 0
-        self.add([self.model.assumptions, *(i.domain for i in self.instances.values())])
+        self._level = 0
+        self.add([i.domain for i in self.instances.values()])
 
     # -- assertions ----------------------------------------------------------------------------------------------
 
@@ -56,7 +72,7 @@ class Session:
 
     @cached_property
     def _lazy_solver(self) -> Solver:
-        return Solver(self.ctx.api)
+        return Solver(self._engine)
 
     @property
     def folded(self) -> bool:
@@ -89,15 +105,26 @@ class Session:
                 return answer
 
     def _smallest(self) -> Answer:
-        answer = self.solver.check()
-        if not isinstance(answer, Sat):
-            return answer
-        trips = self._trips()
-        for cap in CAPS:
-            small = self.solver.check([self.ctx.le(t, cap) for t in trips])
-            if isinstance(small, Sat):
-                return small
-        return answer
+        """Climbs the scale from where the last model was; a proof that does not use the cap is a proof."""
+        unbounded: Answer | None = None
+        for level in range(self._level, len(CAPS)):
+            answer = self._capped(level)
+            if isinstance(answer, Sat):
+                self._level = level
+                return answer
+            if isinstance(answer, Unsat) and _cap(level) not in answer.core:
+                return answer
+            if unbounded is None:
+                unbounded = self.solver.check()
+                if not isinstance(unbounded, Sat):
+                    return unbounded
+        return self.solver.check() if unbounded is None else unbounded
+
+    def _capped(self, level: int) -> Answer:
+        """Decides with all trip counts at most `CAPS[level]`."""
+        solver = self.solver
+        solver.bound(_cap(level), self.ctx.api.conj(self.ctx.le(t, CAPS[level]) for t in self._trips))
+        return solver.check(trial=_cap(level))
 
     def _fits_grid(self, values: Values) -> bool:
         sizes = self.sizes(values)
@@ -108,7 +135,7 @@ class Session:
         """A model that is minimal in tasks, then trip counts, sizes, and instance variables, in this order."""
         pinned: list[Formula] = []
         best = values
-        for quantity in (*self._trips(), *self._sizes(), *self._variables()):
+        for quantity in (*self._trips, *self._sizes(), *self._variables()):
             best = self._lower(quantity, pinned, best)
             pinned.append(self.ctx.le(quantity, quantity.value(Valuation(best))))
         if self._fits_grid(best):
@@ -128,6 +155,7 @@ class Session:
                 low = middle + 1
         return best
 
+    @cached_property
     def _trips(self) -> list[Poly]:
         out = [self.model.sizes[TASKS]]
         seen: set[str] = set()
@@ -181,8 +209,12 @@ class Session:
     def record(self, answer: str) -> Query:
         """The query as it stands, for the certificate."""
         if self.folded:
-            return Query(self.name, answer, 0, Script(self.ctx.api, tuple(self._asserted)))
+            return Query(self.name, answer, 0, Script(tuple(self._asserted)))
         return Query(self.name, answer, self.solver.rlimit, self.solver.script())
+
+
+def _cap(level: int) -> str:
+    return f"cap{CAPS[level]}"
 
 
 class Valuation(dict[str, int]):

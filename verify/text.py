@@ -20,6 +20,7 @@ HELP = {
     "mbar.unobserved_phase": "wait for the phase that last used this mbarrier before arriving on it again",
     "mbar.parity_alias": "let every waiter pass its phase before the barrier can advance by another ring",
     "deadlock.cycle": "make every awaited phase complete by arrives that come earlier in the sequential order",
+    "cluster.exit": "let the whole cluster pass a Fence() after the last access or arrive, before the end",
     "setmaxnreg.pool": "lower the register counts of the roles",
 }
 
@@ -35,6 +36,8 @@ def race_message(rule: str, buffer: str, first: str, second: str) -> str:
             return f"race on `{buffer}`: {second} can write it before the write of {first} is done"
         case "mbar.lane_release":
             return f"the release of `{buffer}` covers only its own thread: {second} can come while {first} is not done"
+        case "cluster.exit":
+            return f"the CTA that holds `{buffer}` can end while {first} of the cluster still accesses it"
         case "race.async_inflight":
             return f"the CTA can end while {first} still accesses `{buffer}`"
         case "proxy.generic_to_async":

@@ -28,10 +28,10 @@ STEPS = 24
 
 
 def actor(program: Program, item: Occurrence, thread: int | None = None) -> str:
-    """`role warp w` or `role warp w lane l`, counted from the CTA's first thread."""
-    t = item.first if thread is None else thread
+    """`role warp w` or `role warp w lane l`, counted from the CTA's first thread, after the CTA of a cluster."""
+    cta, t = divmod(item.first if thread is None else thread, program.threads)
     role = "" if item.event.role == CTA_ROLE else f"{item.event.role} "
-    warp = f"{role}warp {t // WARP}"
+    warp = f"{f'CTA {cta} ' if program.cluster > 1 else ''}{role}warp {t // WARP}"
     if item.event.exec is Exec.WARPS or (item.event.exec is Exec.TOGETHER and item.width % WARP == 0):
         return warp
     return f"{warp} lane {t % WARP}"

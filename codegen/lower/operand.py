@@ -21,6 +21,7 @@ from exogpu.ir.emission import (
     AsmOperand,
     BarrierAddress,
     Coordinate,
+    CtaMask,
     Element,
     Fragment,
     MatrixDescriptor,
@@ -98,6 +99,8 @@ def bind(state: State, call: InstrCall, operand: AsmOperand, use: Use | None) ->
             barrier = call.operand(name)
             assert isinstance(barrier, BarrierRef) and use is not None
             return Bound("unsigned", "r", barrier_address(state, barrier.name, use))
+        case CtaMask(name):
+            return Bound("unsigned short", "h", _mask(call.window(name)))
         case MatrixDescriptor():
             return Bound("unsigned long long", "l", _descriptor(state, call, operand))
         case Accumulator(name, reads):
@@ -146,6 +149,13 @@ def _tile(state: State, window: Window, align: int, call: InstrCall) -> Expr:
     offset = simplify(byte_offset(info, origin(window)), state.facts)
     require_multiple(offset, align, f"the tile in `{window.buffer}`", call.span)
     return _base(state, window.buffer, state.indices.expr(offset))
+
+
+def _mask(window: Window) -> IntLit:
+    ctas = next(d for d in window.dims if isinstance(d, Range))
+    if not isinstance(ctas.lo, Int):
+        raise BadInput((Diagnostic("unsupported", "the CTAs of a multicast are literal", window.span),))
+    return IntLit((1 << ctas.extent) - 1 << ctas.lo.value, "u")
 
 
 def _map(state: State, call: InstrCall, tensor: str, tile: str) -> Name:

@@ -207,7 +207,9 @@ def _tasks(state: State, stmt: For, path: Path) -> list[Node]:
     while len(loops[-1].body) == 1 and isinstance(inner := loops[-1].body[0], For) and isinstance(inner.mode, Tasks):
         loops.append(inner)
         path = (*path, 0)
-    numbered = any(isinstance(s, Role) and s.index is not None and ORDINAL in index_names(s.index) for s in walk(loops))
+    numbered = any(
+        isinstance(s, Role) and s.index is not None and ORDINAL in index_names(s.index) for s in walk((stmt,))
+    )
     names = {**state.names, ORDINAL: TASK_ORDINAL if state.proc.block.persistent else IntLit(0)}
     inside = replace(state.with_variable(ORDINAL, Interval(0, None)), names=names)
     for loop in loops:

@@ -1,4 +1,7 @@
-"""Which threads execute a statement: a collective is a run of consecutive threads of the CTA."""
+"""Which threads execute a statement: a collective is a run of consecutive threads of the cluster.
+
+Thread numbers run through the CTAs of a cluster: thread t of CTA c is number c * block.threads + t.
+"""
 
 from __future__ import annotations
 
@@ -26,22 +29,32 @@ class Collective:
 
 
 def whole(block: Block) -> Collective:
-    """All threads of the CTA."""
-    return Collective(Int(0), block.threads)
+    """All threads of the cluster."""
+    return Collective(Int(0), block.threads * block.cluster)
 
 
-def role(block: Block, name: str, index: Index | None = None) -> Collective | None:
-    """The threads of a role, or of one unit of it; None if the block has no such role."""
-    decl = next((r for r in block.roles if r.name == name), None)
-    if decl is None or index is None:
-        return None if decl is None else Collective(Int(decl.first), decl.threads)
-    return Collective(Bin("+", Int(decl.first), Bin("*", Int(decl.unit), index)), decl.unit)
+def role(block: Block, cta: Collective, name: str, index: Index | None = None) -> Collective | None:
+    """The threads of a role in the CTA that executes it, or of one unit of it; None if the block has no such role."""
+    found = next((r for r in block.roles if r.name == name), None)
+    if found is None:
+        return None
+    first = plus(cta.first, Int(found.first))
+    if index is None:
+        return Collective(first, found.threads)
+    return Collective(plus(first, Bin("*", Int(found.unit), index)), found.unit)
+
+
+def plus(a: Index, b: Index) -> Index:
+    """`a + b`, without a term that is 0."""
+    if b == Int(0):
+        return a
+    return b if a == Int(0) else Bin("+", a, b)
 
 
 def iteration(outer: Collective, var: str, unit: int) -> Collective:
     """The threads that run iteration `var` of a `threads` loop."""
     offset: Index = Var(var) if unit == 1 else Bin("*", Int(unit), Var(var))
-    return Collective(offset if outer.first == Int(0) else Bin("+", outer.first, offset), unit)
+    return Collective(plus(outer.first, offset), unit)
 
 
 def inside(block: Block, outer: Collective, stmt: Stmt) -> Collective:
@@ -50,7 +63,7 @@ def inside(block: Block, outer: Collective, stmt: Stmt) -> Collective:
         case For(var=var, mode=Threads(unit)):
             return iteration(outer, var, unit)
         case Role(name, index=index):
-            found = role(block, name, index)
+            found = role(block, outer, name, index)
             if found is None:
                 raise KeyError(name)
             return found

@@ -90,6 +90,13 @@ class BarrierAddress:
 
 
 @dataclass(frozen=True, slots=True)
+class CtaMask:
+    """16-bit mask of the CTAs that the first range of a window names (PTX ISA, ctaMask)."""
+
+    operand: str
+
+
+@dataclass(frozen=True, slots=True)
 class MatrixDescriptor:
     """64-bit wgmma shared-memory descriptor of a window (PTX ISA, matrix descriptor).
 
@@ -135,6 +142,7 @@ AsmOperand = (
     | TensorMap
     | Coordinate
     | BarrierAddress
+    | CtaMask
     | MatrixDescriptor
     | Accumulator
     | Predicate

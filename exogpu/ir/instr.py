@@ -152,7 +152,8 @@ class Instr:
     `aligned`: `.sync.aligned`, all threads of each warp execute it together. `zero_fill`: windows whose
     out-of-bounds elements read as 0 or are not written. `contract` returns the violated static rules, as
     sentences. `meaning` is the sequential body. `pipelined` names wgmma's accumulator: two wgmma of one shape
-    with equal windows of it run in order (PTX wgmma.fence, exemption).
+    with equal windows of it run in order (PTX wgmma.fence, exemption). `spread` names a window in shared memory whose
+    first range is over CTAs: the instruction is one operation for each of them, completing on that CTA's barrier.
     """
 
     name: str
@@ -168,4 +169,5 @@ class Instr:
     meaning: Callable[[InstrCall, Buffers], tuple[Stmt, ...]] = lambda call, buffers: ()
     emission: Callable[[InstrCall, Buffers], tuple[Emission, ...]] = lambda call, buffers: ()
     pipelined: str | None = None
+    spread: str | None = None
     source: str = ""

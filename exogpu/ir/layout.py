@@ -8,7 +8,7 @@ from math import prod
 
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.evaluate import evaluate
-from exogpu.ir.proc import Proc
+from exogpu.ir.proc import Block, Proc
 from exogpu.ir.stmt import Alloc, For, If, Role, Stmt, Threads
 from exogpu.ir.types import Smem
 
@@ -76,6 +76,11 @@ def _round_up(value: int, multiple: int) -> int:
     return -(-value // multiple) * multiple
 
 
+def cta_shape(block: Block, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """What one CTA holds of a buffer in shared memory: a cluster's buffers have the CTA as their first dimension."""
+    return shape if block.cluster == 1 else shape[1:]
+
+
 def plan_layout(proc: Proc) -> SharedLayout:
     """The layout of a procedure's shared memory; BadInput if it does not fit a CTA."""
     entries = sorted(allocations(proc, proc.body), key=lambda entry: -swizzle_alignment(entry[1].swizzle))
@@ -85,7 +90,7 @@ def plan_layout(proc: Proc) -> SharedLayout:
         align = swizzle_alignment(memory.swizzle)
         alignment = max(alignment, align)
         offset = _round_up(offset, align)
-        slot = _round_up(prod(alloc.shape) * alloc.dtype.bytes, align)
+        slot = _round_up(prod(cta_shape(proc.block, alloc.shape)) * alloc.dtype.bytes, align)
         buffers[alloc.name] = Placed(offset, slot, memory.ring, copies)
         offset += slot * memory.ring * copies
     barriers: dict[str, int] = {}

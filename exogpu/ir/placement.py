@@ -20,6 +20,8 @@ from exogpu.ir.stmt import (
     For,
     If,
     InstrCall,
+    Point,
+    Range,
     Role,
     Seq,
     Stmt,
@@ -36,27 +38,29 @@ SWIZZLES = (0, 32, 64, 128)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a statement stands. `nested`: inside anything but task loops."""
+    """Where a statement stands. `nested`: inside anything but task loops; `threads`: variables of `threads` loops."""
 
     block: Block
     who: Collective
     in_tasks: bool = False
     in_threads: bool = False
     nested: bool = False
+    threads: frozenset[str] = frozenset()
 
     @property
     def whole_cta(self) -> bool:
-        """Whether all threads of the CTA execute the statement together."""
-        return not self.in_threads and self.who == Collective(Int(0), self.block.threads)
+        """Whether all threads of a CTA execute the statement together."""
+        return self.who.size == self.block.threads and self.who.starts_at_multiple_of(self.block.threads)
 
     def enter(self, stmt: Stmt) -> Place:
         """The place of the statements nested in `stmt`."""
         if isinstance(stmt, For) and isinstance(stmt.mode, Tasks):
             return replace(self, in_tasks=True)
-        in_threads = self.in_threads or (isinstance(stmt, For) and isinstance(stmt.mode, Threads))
-        known = not isinstance(stmt, Role) or role(self.block, stmt.name) is not None
+        new = {stmt.var} if isinstance(stmt, For) and isinstance(stmt.mode, Threads) else set[str]()
+        known = not isinstance(stmt, Role) or role(self.block, self.who, stmt.name) is not None
         who = inside(self.block, self.who, stmt) if known else self.who
-        return replace(self, who=who, in_threads=in_threads, nested=True)
+        in_threads = self.in_threads or bool(new)
+        return replace(self, who=who, in_threads=in_threads, nested=True, threads=self.threads | new)
 
 
 def count(n: int) -> str:
@@ -92,7 +96,9 @@ def misplaced(stmt: Stmt, place: Place) -> Iterator[Diagnostic]:
             yield from _instruction(stmt, instr, place.who)
         case Fence():
             yield from _fence(stmt, place.who)
-        case If() | Arrive() | Await():
+        case Arrive():
+            yield from _arrive(stmt, place)
+        case If() | Await():
             return
 
 
@@ -120,6 +126,20 @@ def _instruction(stmt: Stmt, instr: Instr, who: Collective) -> Iterator[Diagnost
         )
 
 
+def _arrive(stmt: Arrive, place: Place) -> Iterator[Diagnostic]:
+    """The CTAs of a remote arrive are literal, or one that the executing thread's coordinates name."""
+    match stmt.ctas:
+        case Range(lo, extent) if not isinstance(lo, Int) or not 0 <= lo.value <= place.block.cluster - extent:
+            text = f"`{stmt.barrier}[...]` ranges over CTAs that the cluster of {place.block.cluster} does not have"
+            yield Diagnostic("lang.cluster", text, stmt.span, help="write literal bounds inside the cluster")
+        case Point(index) if index_names(index) - place.threads:
+            text = f"which CTA's `{stmt.barrier}` is meant depends on more than the executing thread"
+            fix = "index it with variables of `threads` loops, or with a range such as `[0:2]`"
+            yield Diagnostic("lang.cluster", text, stmt.span, help=fix)
+        case _:
+            return
+
+
 def _fence(stmt: Fence, who: Collective) -> Iterator[Diagnostic]:
     if who.size == 1:
         text = "a fence among one thread orders nothing"
@@ -134,13 +154,16 @@ def _fence(stmt: Fence, who: Collective) -> Iterator[Diagnostic]:
 
 
 def _role(stmt: Role, place: Place) -> Iterator[Diagnostic]:
-    if role(place.block, stmt.name) is None:
+    if role(place.block, place.who, stmt.name) is None:
         names = ", ".join(f"`{r.name}`" for r in place.block.roles)
         fix = f"the roles are {names}" if names else f"declare it: `block({stmt.name}=warps(n), ...)`"
         yield Diagnostic("lang.role", f"the block has no role `{stmt.name}`", stmt.span, "unknown role", help=fix)
     if not place.whole_cta:
-        text = "a role is selected among all threads of the CTA only"
-        yield Diagnostic("lang.role", text, stmt.span, help="move it out of the enclosing role or `threads` loop")
+        text = "a role is selected among all threads of one CTA only"
+        fix = "move it out of the enclosing role or `threads` loop"
+        if place.block.cluster > 1 and place.who.size > place.block.threads:
+            fix = f"put it into `for c in threads({place.block.cluster}, unit=cta):`"
+        yield Diagnostic("lang.role", text, stmt.span, help=fix)
     if stmt.index is not None and ORDINAL in index_names(stmt.index) and not place.in_tasks:
         text = f"`{ORDINAL}` numbers the tasks of a CTA, and this stands outside the task loops"
         yield Diagnostic("lang.outside_tasks", text, stmt.span, help="select the unit by a number")
@@ -193,10 +216,25 @@ def _allocation(stmt: Alloc, place: Place) -> Iterator[Diagnostic]:
                 text = "shared memory is allocated inside a `threads` loop"
                 fix = "allocate it before the loop, with one more dimension indexed by the loop variable"
                 yield Diagnostic("lang.memory", text, stmt.span, help=fix)
+            yield from _of_cluster(stmt, place)
         case Rmem(threads):
             yield from _registers(stmt, threads, place.who)
+            yield from _of_cluster(stmt, place) if threads else ()
         case WgmmaD():
-            yield from _accumulator(stmt, place.who)
+            yield from _accumulator(stmt, place)
+
+
+def of_cluster(block: Block, who: Collective) -> bool:
+    """What `who` allocates has the CTA as its first dimension: it is a cluster of several CTAs."""
+    return block.cluster > 1 and who.size > block.threads
+
+
+def _of_cluster(stmt: Alloc, place: Place) -> Iterator[Diagnostic]:
+    n = place.block.cluster
+    if of_cluster(place.block, place.who) and stmt.shape[:1] != (n,):
+        text = f"a cluster of {n} allocates `{stmt.name}`, so its first dimension is the CTA"
+        fix = f"make the first dimension {n} and index it with the CTA"
+        yield Diagnostic("lang.memory", text, stmt.span, help=fix)
 
 
 def _registers(stmt: Alloc, threads: int, who: Collective) -> Iterator[Diagnostic]:
@@ -217,11 +255,15 @@ def _registers(stmt: Alloc, threads: int, who: Collective) -> Iterator[Diagnosti
         )
 
 
-def _accumulator(stmt: Alloc, who: Collective) -> Iterator[Diagnostic]:
-    shape = stmt.shape
+def _accumulator(stmt: Alloc, place: Place) -> Iterator[Diagnostic]:
+    shape, who = stmt.shape, place.who
+    if of_cluster(place.block, who):
+        yield from _of_cluster(stmt, place)
+        shape, who = shape[1:], Collective(who.first, place.block.threads)
     if len(shape) != 3 or shape[1] != 64 or shape[2] % 8 or not 8 <= shape[2] <= 256:
-        written = ", ".join(str(s) for s in shape)
-        text = f"an accumulator has the shape [warpgroups, 64, N], not [{written}]"
+        written = ", ".join(str(s) for s in stmt.shape)
+        wanted = "[warpgroups, 64, N]" if shape is stmt.shape else "[CTAs, warpgroups, 64, N]"
+        text = f"an accumulator has the shape {wanted}, not [{written}]"
         yield Diagnostic(
             "lang.memory",
             text,

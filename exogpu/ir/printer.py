@@ -85,6 +85,8 @@ def _block(block: Block) -> str:
         parts.append("persistent=True")
     if block.raster != 1:
         parts.append(f"raster={block.raster}")
+    if block.cluster != 1:
+        parts.append(f"cluster={block.cluster}")
     return f"block({', '.join(parts)})"
 
 
@@ -137,8 +139,9 @@ def _statement(stmt: Stmt, shapes: Shapes) -> Iterator[str]:
             yield from _call(stmt, shapes)
         case Fence():
             yield "Fence()"
-        case Arrive(barrier, tx):
-            yield f"Arrive({barrier})" if tx is None else f"Arrive({barrier}, tx={index_text(tx)})"
+        case Arrive(barrier, tx, ctas):
+            owner = barrier if ctas is None else f"{barrier}[{_dimension(ctas, None)}]"
+            yield f"Arrive({owner})" if tx is None else f"Arrive({owner}, tx={index_text(tx)})"
         case Await(barrier, lag):
             yield f"Await({barrier}, lag={lag})" if lag else f"Await({barrier})"
 

@@ -20,6 +20,8 @@ class SizeArg:
 
 MAX_COUNT = 2**20 - 1
 """Largest arrival count and transaction count of an mbarrier (PTX ISA, mbarrier)."""
+MAX_CLUSTER = 8
+"""Most CTAs of a portable cluster (CUDA programming guide, thread block clusters)."""
 MAX_SIZE = 2**30
 """Largest value of a size argument; the runtime checks it, the overflow proofs use it."""
 
@@ -67,7 +69,10 @@ class RoleDecl:
 @dataclass(frozen=True, slots=True)
 class Block:
     """Launch configuration: the CTA's threads, its roles in thread order (none for `block(n)`), whether a
-    CTA walks its tasks in a persistent loop, and the raster group.
+    CTA walks its tasks in a persistent loop, the raster group, and the CTAs that form a cluster.
+
+    The CTAs of a cluster run one task together; thread numbers run through all of them, CTA after CTA. A buffer in
+    shared memory or registers that a cluster of several allocates has the CTA as its first dimension.
 
     `raster` g > 1 groups g consecutive values of the first task loop and walks them fastest inside the group
     (last loop next); 1 is row-major order. Any value visits every task exactly once.
@@ -77,13 +82,14 @@ class Block:
     roles: tuple[RoleDecl, ...] = ()
     persistent: bool = False
     raster: int = 1
+    cluster: int = 1
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class BarrierDecl:
     """A sequence of phases 0, 1, 2, ... kept in `ring` mbarriers: phase p uses mbarrier p mod ring, with
-    parity (p div ring) mod 2. `count` is the number of arrivals that each phase waits for."""
+    parity (p div ring) mod 2. `count` is the number of arrivals that each phase waits for. Every CTA has its own."""
 
     name: str
     ring: int

@@ -6,7 +6,7 @@
            | if cond: stmts else: stmts
            | with role(name): stmts | with role(name[unit]): stmts
            | instruction(operands)
-           | Fence() | Arrive(barrier, tx) | Await(barrier, lag)
+           | Fence() | Arrive(barrier[ctas], tx) | Await(barrier, lag)
 
 Erasing modes, roles, Fence/Arrive/Await and the synchronisation instructions leaves the sequential meaning.
 Every name is unique inside a procedure.
@@ -60,7 +60,7 @@ class Unroll:
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """Across the CTAs of the grid; nested task loops form one cuboid of tasks."""
+    """Across the CTAs (clusters) of the grid; nested task loops form one cuboid of tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,25 +181,27 @@ class InstrCall:
 @dataclass(frozen=True, slots=True)
 class Fence:
     """Barrier of the enclosing collective: what each of its threads did before is ordered before what any
-    does after (bar.warp.sync, named barrier or bar.sync 0 by the collective's size)."""
+    does after (bar.warp.sync, named barrier, bar.sync 0 or cluster barrier by the collective's size)."""
 
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrive:
-    """The first thread of the enclosing collective arrives on its barrier (release, CTA scope): its k-th
-    arrive contributes to phase k. `tx` adds expected bytes to that phase first (arrive.expect_tx)."""
+    """The first thread of the enclosing collective arrives on a barrier (release): its k-th arrive contributes to
+    phase k. `tx` adds expected bytes to that phase first (arrive.expect_tx). Each CTA of a cluster has its own
+    sequence of phases: `ctas` names those whose barrier is meant (None: the thread's own CTA)."""
 
     barrier: str
     tx: Index | None
+    ctas: Point | Range | None = None
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Await:
-    """Every thread of the enclosing collective waits (acquire, CTA scope): its k-th await waits for phase
-    k - lag, and for nothing if that is negative."""
+    """Every thread of the enclosing collective waits on its own CTA's barrier (acquire): its k-th await waits for
+    phase k - lag, and for nothing if that is negative."""
 
     barrier: str
     lag: int

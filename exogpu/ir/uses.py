@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from exogpu.ir.index import Cond, Index
-from exogpu.ir.stmt import Arrive, Assign, Await, BarrierRef, For, If, IndexArg, InstrCall, Point, Role, Stmt, Window
+from exogpu.ir.stmt import (
+    Arrive,
+    Assign,
+    Await,
+    BarrierRef,
+    For,
+    If,
+    IndexArg,
+    InstrCall,
+    Point,
+    Role,
+    Stmt,
+    Window,
+)
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
 from exogpu.source import Span
 
@@ -50,8 +63,9 @@ def indices(stmt: Stmt) -> Iterator[Index | Cond]:
         case Assign(index=index, rhs=rhs):
             yield from index
             yield from value_indices(rhs)
-        case Arrive(tx=tx) if tx is not None:
-            yield tx
+        case Arrive(tx=tx, ctas=ctas):
+            yield from () if tx is None else (tx,)
+            yield from () if ctas is None else (ctas.index if isinstance(ctas, Point) else ctas.lo,)
         case Role(index=unit) if unit is not None:
             yield unit
         case InstrCall(operands=operands):

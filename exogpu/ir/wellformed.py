@@ -18,7 +18,7 @@ from exogpu.ir.instr import BufferInfo
 from exogpu.ir.literals import ranges
 from exogpu.ir.operands import operand_problems
 from exogpu.ir.placement import Place, count, misplaced
-from exogpu.ir.proc import Block, Proc, ScalarArg, SizeArg, TensorArg
+from exogpu.ir.proc import MAX_CLUSTER, Block, Proc, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, For, InstrCall, Role, Stmt, Tasks
 from exogpu.ir.types import Gmem, Scalar
 from exogpu.ir.uses import barriers, elements, indices
@@ -171,6 +171,9 @@ def _block(block: Block) -> Iterator[Diagnostic]:
     if block.threads % WARP:
         text = f"a block consists of whole warps, and {block.threads} is not a multiple of {WARP}"
         yield Diagnostic("lang.block", text, block.span, help=f"round up to {block.threads + -block.threads % WARP}")
+    if not 1 <= block.cluster <= MAX_CLUSTER:
+        text = f"a cluster has 1 to {MAX_CLUSTER} CTAs, not {block.cluster}"
+        yield Diagnostic("lang.cluster", text, block.span, help=f"use at most {MAX_CLUSTER}")
     for name, times in Counter(r.name for r in block.roles).items():
         if times > 1:
             yield Diagnostic("lang.duplicate_name", f"role `{name}` is declared twice", block.span)

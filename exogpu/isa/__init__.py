@@ -11,6 +11,7 @@ from exogpu.isa.groups import (
     wgmma_fence,
     wgmma_wait,
 )
+from exogpu.isa.multicast import tma_load_multicast
 from exogpu.isa.tma import tma_load, tma_store
 from exogpu.isa.vector import vec_copy
 from exogpu.isa.wgmma import wgmma
@@ -23,6 +24,7 @@ __all__ = [
     "fence_proxy_async",
     "fence_proxy_async_all",
     "tma_load",
+    "tma_load_multicast",
     "tma_store",
     "vec_copy",
     "wgmma",

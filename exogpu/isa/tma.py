@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import gcd
+
 from exogpu.ir.emission import Asm, AsmOperand, BarrierAddress, Coordinate, Emission, TensorMap, TileAddress
-from exogpu.ir.index import Index
-from exogpu.ir.instr import Buffers, CompleteTx, Footprint, Group, GroupMember, Instr, Mode, Param, Proxy
+from exogpu.ir.index import Index, Int
+from exogpu.ir.instr import (
+    Alignment,
+    BufferInfo,
+    Buffers,
+    CompleteTx,
+    Footprint,
+    Group,
+    GroupMember,
+    Instr,
+    Mode,
+    Param,
+    Proxy,
+)
 from exogpu.ir.linear import literal
-from exogpu.ir.stmt import If, InstrCall, Stmt
+from exogpu.ir.stmt import If, InstrCall, Point, Stmt, Window
 from exogpu.ir.types import Gmem, Smem
 from exogpu.ir.value import Read
-from exogpu.isa.build import assign, element, in_bounds, nest, trails, zero_filled
+from exogpu.isa.build import assign, element, in_bounds, nest, ranges, trails, zero_filled
 
 MAX_BOX = 256
 ALIGNMENT = 128
@@ -17,9 +32,10 @@ ALIGNMENT = 128
 Operands = tuple[tuple[str, AsmOperand], ...]
 
 
-def _tile_rules(call: InstrCall, buffers: Buffers, shared: str, tensor: str) -> tuple[str, ...]:
-    """Rules of a tensor-map box (CUDA driver API, cuTensorMapEncodeTiled)."""
-    smem, gmem = call.window(shared), call.window(tensor)
+def tile_rules(call: InstrCall, buffers: Buffers, shared: str, tensor: str, ctas: int = 0) -> tuple[str, ...]:
+    """Rules of a tensor-map box (CUDA driver API, cuTensorMapEncodeTiled). The first `ctas` ranges of the tile in
+    shared memory number CTAs."""
+    smem, gmem = _one_tile(call.window(shared), ctas), call.window(tensor)
     info, target = buffers[smem.buffer], buffers[gmem.buffer]
     problems: list[str] = []
     if info.dtype != target.dtype:
@@ -38,13 +54,30 @@ def _tile_rules(call: InstrCall, buffers: Buffers, shared: str, tensor: str) -> 
     if isinstance(info.memory, Smem) and info.memory.swizzle and row != info.memory.swizzle:
         swizzle = info.memory.swizzle
         problems.append(f"the inner extent is {row} bytes; with swizzle {swizzle} it must be {swizzle}")
-    last = info.shape[-2:]
-    period = 8 * info.memory.swizzle if isinstance(info.memory, Smem) and info.memory.swizzle else ALIGNMENT
-    if len(info.shape) > 2 and smem.shape[0] * row % period:
-        problems.append(f"tiles of {smem.shape[0] * row} bytes do not all start at a multiple of {period} bytes")
-    if tuple(literal(e) for e in last) != smem.shape:
-        problems.append("the shared-memory tile must cover the last two dimensions of its buffer")
+    rows = literal(info.shape[-2]) or 0
+    if len(info.shape) > 2 and rows * row % _period(info):
+        problems.append(f"tiles of {rows * row} bytes do not all start at a multiple of {_period(info)} bytes")
+    if literal(info.shape[-1]) != smem.shape[-1]:
+        problems.append("the shared-memory tile must consist of whole rows of its buffer")
     return tuple(problems)
+
+
+def _one_tile(window: Window, ctas: int) -> Window:
+    return replace(window, dims=(*(Point(d.lo) for d in ranges(window)[:ctas]), *window.dims[ctas:]))
+
+
+def _period(info: BufferInfo) -> int:
+    """What a tile starts at a multiple of, in bytes: swizzle patterns repeat every 8 rows."""
+    return 8 * info.memory.swizzle if isinstance(info.memory, Smem) and info.memory.swizzle else ALIGNMENT
+
+
+def tile_alignments(call: InstrCall, buffers: Buffers, shared: str) -> tuple[Alignment, ...]:
+    """A tile that is a part of its buffer's rows starts where the swizzle pattern does."""
+    info = buffers[call.window(shared).buffer]
+    if ranges(call.window(shared))[-2].lo == Int(0):
+        return ()
+    row = (literal(info.shape[-1]) or 1) * info.dtype.bytes
+    return (Alignment(shared, -2, _period(info) // gcd(_period(info), row)),)
 
 
 def _load_meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
@@ -62,14 +95,14 @@ def _store_meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
     return nest(dst.shape, body)
 
 
-def _coordinates(call: InstrCall, tensor: str) -> tuple[tuple[str, Coordinate], ...]:
+def coordinates(call: InstrCall, tensor: str) -> tuple[tuple[str, Coordinate], ...]:
     """One coordinate operand per dimension, innermost first."""
     rank = len(call.window(tensor).dims)
     return tuple((f"c{i}", Coordinate(tensor, rank - 1 - i)) for i in range(rank))
 
 
 def _load_emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
-    at = _coordinates(call, "src")
+    at = coordinates(call, "src")
     names = ", ".join(f"${name}" for name, _ in at)
     text = (
         f"cp.async.bulk.tensor.{len(at)}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
@@ -80,7 +113,7 @@ def _load_emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
 
 
 def _store_emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
-    at = _coordinates(call, "dst")
+    at = coordinates(call, "dst")
     names = ", ".join(f"${name}" for name, _ in at)
     text = f"cp.async.bulk.tensor.{len(at)}d.global.shared::cta.tile.bulk_group [$map, {{{names}}}], [$src];"
     operands: Operands = (("map", TensorMap("dst", "src")), *at, ("src", TileAddress("src", ALIGNMENT)))
@@ -101,7 +134,8 @@ tma_load = Instr(
     ),
     completion=CompleteTx("barrier", "dst"),
     zero_fill=("src",),
-    contract=lambda call, buffers: _tile_rules(call, buffers, "dst", "src"),
+    contract=lambda call, buffers: tile_rules(call, buffers, "dst", "src"),
+    alignments=lambda call, buffers: tile_alignments(call, buffers, "dst"),
     meaning=_load_meaning,
     emission=_load_emission,
     source="PTX ISA, cp.async.bulk.tensor, .shared::cluster.global.tile",
@@ -117,7 +151,8 @@ tma_store = Instr(
     ),
     completion=GroupMember(Group.BULK),
     zero_fill=("dst",),
-    contract=lambda call, buffers: _tile_rules(call, buffers, "src", "dst"),
+    contract=lambda call, buffers: tile_rules(call, buffers, "src", "dst"),
+    alignments=lambda call, buffers: tile_alignments(call, buffers, "src"),
     meaning=_store_meaning,
     emission=_store_emission,
     source="PTX ISA, cp.async.bulk.tensor, .global.shared::cta.tile.bulk_group",

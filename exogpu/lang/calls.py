@@ -8,12 +8,12 @@ from exogpu import isa
 from exogpu.ir.index import Int
 from exogpu.ir.instr import Instr, Param
 from exogpu.ir.proc import MAX_COUNT
-from exogpu.ir.stmt import Arrive, Await, BarrierRef, Fence, IndexArg, InstrCall, Operand, Stmt
+from exogpu.ir.stmt import Arrive, Await, BarrierRef, Fence, IndexArg, InstrCall, Operand, Point, Range, Stmt
 from exogpu.ir.value import ScalarFn
 from exogpu.lang.errors import Rejected, closest, reject
 from exogpu.lang.indices import cond, index, integer
 from exogpu.lang.scope import BarrierName, Context
-from exogpu.lang.windows import window
+from exogpu.lang.windows import dimension, window
 
 INSTRUCTIONS: dict[str, Instr] = {name: getattr(isa, name) for name in isa.__all__}
 SYNC = ("Fence", "Arrive", "Await")
@@ -34,7 +34,8 @@ def call_statement(ctx: Context, node: ast.Call) -> Stmt:
         tx = given.get("tx")
         rule = f"in 0..{MAX_COUNT}"
         bytes = None if tx is None else Int(integer(ctx, tx, "`tx`", lambda v: 0 <= v <= MAX_COUNT, rule), ctx.span(tx))
-        return Arrive(barrier(ctx, given["barrier"]), bytes, ctx.span(node))
+        name, ctas = owned_barrier(ctx, given["barrier"])
+        return Arrive(name, bytes, ctas, ctx.span(node))
     if word == "Await":
         given = bind(ctx, node, "Await", ("barrier", "lag"), ("lag",))
         lag = given.get("lag")
@@ -88,6 +89,14 @@ def barrier(ctx: Context, node: ast.expr) -> str:
         "a barrier is expected",
         "declare it with `name = mbarrier(ring=..., count=...)`",
     )
+
+
+def owned_barrier(ctx: Context, node: ast.expr) -> tuple[str, Point | Range | None]:
+    """A barrier, or `barrier[c]` and `barrier[0:n]`: those of other CTAs of the cluster."""
+    if not isinstance(node, ast.Subscript):
+        return barrier(ctx, node), None
+    name = barrier(ctx, node.value)
+    return name, dimension(ctx, node.slice, Int(ctx.cluster))
 
 
 def instruction(ctx: Context, node: ast.Call, instr: Instr) -> InstrCall:

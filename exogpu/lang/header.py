@@ -93,20 +93,26 @@ def barrier(ctx: Context, target: ast.Name, node: ast.Call) -> BarrierDecl:
 
 def block(ctx: Context, node: ast.Call) -> Block:
     """`block(n)`, or `block(role=warps(n), ...)` with roles in thread order."""
-    options = {k.arg: k.value for k in node.keywords if k.arg in ("persistent", "raster")}
+    named = ("persistent", "raster", "cluster")
+    options: dict[str, ast.expr] = {k.arg: k.value for k in node.keywords if k.arg in named}
     roles = [k for k in node.keywords if k.arg not in options]
     if len(node.args) > 1 or bool(node.args) == bool(roles):
         help_text = "write `block(256)`, or name the roles: `block(producer=warps(1), consumer=warpgroups(2))`"
         raise reject("arity", "`block` takes a number of threads or named roles", ctx.span(node), help=help_text)
     persistent = _flag(ctx, options["persistent"]) if "persistent" in options else False
-    raster = integer(ctx, options["raster"], "`raster`", lambda v: v >= 1, "at least 1") if "raster" in options else 1
+    raster = _count(ctx, options, "raster")
+    cluster = _count(ctx, options, "cluster")
     if node.args:
         threads = integer(ctx, node.args[0], "the number of threads", lambda v: v >= 1, "at least 1")
-        return Block(threads, (), persistent, raster, ctx.span(node))
+        return Block(threads, (), persistent, raster, cluster, ctx.span(node))
     parts = [_role(ctx, k) for k in roles]
     firsts = accumulate((p.threads for p in parts), initial=0)
     decls = tuple(replace(p, first=first) for first, p in zip(firsts, parts, strict=False))
-    return Block(sum(r.threads for r in decls), decls, persistent, raster, ctx.span(node))
+    return Block(sum(r.threads for r in decls), decls, persistent, raster, cluster, ctx.span(node))
+
+
+def _count(ctx: Context, options: dict[str, ast.expr], name: str) -> int:
+    return integer(ctx, options[name], f"`{name}`", lambda v: v >= 1, "at least 1") if name in options else 1
 
 
 def _flag(ctx: Context, node: ast.expr) -> bool:

@@ -126,6 +126,8 @@ def _procedure(ctx: Context, node: ast.FunctionDef) -> Proc:
             elif declared.word == "require":
                 requires.append(header.require(ctx, declared.call))
     block = _block(ctx, node, [d.call for d in declarations if d.word == "block"])
+    if block is not None:
+        ctx.cta, ctx.cluster = block.threads, block.cluster
     body = statements.block(ctx, rest)
     if block is None:
         raise Rejected()

@@ -66,7 +66,8 @@ class Context:
     """What the parser knows while it reads one function.
 
     `captured` are the Python values that the text can see; `blocks` the declared names, innermost block last;
-    `ended` those whose block is over; `taken` the names used so far in the IR; `found` the diagnostics.
+    `ended` those whose block is over; `taken` the names used so far in the IR; `found` the diagnostics; `cta` and
+    `cluster` the threads of a CTA and the CTAs of a cluster, once `block(...)` is read.
     """
 
     text: Text
@@ -75,6 +76,8 @@ class Context:
     taken: set[str] = field(default_factory=set)
     ended: set[str] = field(default_factory=set)
     found: list[Diagnostic] = field(default_factory=list)
+    cta: int = 1
+    cluster: int = 1
 
     def span(self, node: Positioned) -> Span:
         """The region of a syntax node."""

@@ -152,6 +152,8 @@ def _mode(ctx: Context, kind: str, unit: ast.expr | None) -> Mode:
     if unit is None:
         return Threads(1)
     word = ctx.outer(unit)
+    if isinstance(word, Word) and word.name == "cta":
+        return Threads(ctx.cta)
     if isinstance(word, Word) and word.name in UNITS:
         return Threads(UNITS[word.name])
     return Threads(integer(ctx, unit, "`unit`", lambda v: v >= 1, "at least 1 thread"))

@@ -23,6 +23,7 @@ __all__ = [
     "cast",
     "ceildiv",
     "cos",
+    "cta",
     "e4m3",
     "e5m2",
     "exp",
@@ -75,21 +76,22 @@ class Word:
 
 size = Word("size", "the type of a size argument")
 index = Word("index", "index(e): an index expression used as a number")
-block = Word("block", "block(n) or block(role=warps(n), ..., persistent=True, raster=1): the launch configuration")
+block = Word("block", "block(n) or block(role=warps(n), ..., persistent=True, raster=1, cluster=1): the launch")
 warps = Word("warps", "warps(n, regs=...): a role of n warps")
 warpgroups = Word("warpgroups", "warpgroups(n, regs=...): a role of n warpgroups")
 role = Word("role", "with role(name) or role(name[unit]): the threads that execute the body")
 ordinal = Word("ordinal", "in role(name[unit]): the how-manieth task of its CTA this is, from 0")
+cta = Word("cta", "unit=cta: the threads of one CTA of a cluster")
 warp = Word("warp", "unit=warp: 32 threads")
 warpgroup = Word("warpgroup", "unit=warpgroup: 128 threads")
 mbarrier = Word("mbarrier", "mbarrier(ring=1, count=n): a sequence of phases of n arrivals each")
 require = Word("require", "require(condition): a precondition on the sizes")
-tasks = Word("tasks", "for v in tasks(lo, hi): across the CTAs of the grid")
+tasks = Word("tasks", "for v in tasks(lo, hi): across the CTAs (clusters) of the grid")
 seq = Word("seq", "for v in seq(lo, hi): in order")
 unroll = Word("unroll", "for v in unroll(lo, hi): in order and unrolled")
 threads = Word("threads", "for v in threads(n, unit=1): across the units of the enclosing collective")
 Await = Word("Await", "Await(barrier, lag=0): wait for a phase")
-Arrive = Word("Arrive", "Arrive(barrier, tx=bytes): arrive on a barrier")
+Arrive = Word("Arrive", "Arrive(barrier, tx=bytes): arrive on a barrier, or on barrier[c] of another CTA")
 Fence = Word("Fence", "Fence(): barrier of the enclosing collective")
 ceildiv = Word("ceildiv", "ceildiv(a, b): a / b rounded up")
 select = Word("select", "select(condition, then, otherwise)")

@@ -55,7 +55,7 @@ def window(ctx: Context, node: ast.expr) -> Window:
     written = subscripts(node)
     _check_rank(ctx, node, target, len(written))
     pairs = zip(written, target.info.shape, strict=True)
-    return Window(target.name, tuple(_dimension(ctx, d, extent) for d, extent in pairs), ctx.span(node))
+    return Window(target.name, tuple(dimension(ctx, d, extent) for d, extent in pairs), ctx.span(node))
 
 
 def _check_rank(ctx: Context, node: ast.Subscript, target: Buffer, given: int) -> None:
@@ -77,7 +77,8 @@ def _full(ctx: Context, node: ast.expr, extent: Index) -> Range:
     return Range(Int(0), extent.value)
 
 
-def _dimension(ctx: Context, node: ast.expr, extent: Index) -> Point | Range:
+def dimension(ctx: Context, node: ast.expr, extent: Index) -> Point | Range:
+    """One index, or a range of literal length; `extent` is the length of `:`."""
     if not isinstance(node, ast.Slice):
         return Point(index(ctx, node))
     if node.step is not None:

@@ -9,7 +9,6 @@ from exogpu.codegen.cuda.tree import Source
 from exogpu.codegen.lower.kernel import Lowered, lower
 from exogpu.ir.proc import Proc
 from exogpu.lang import load
-from exogpu.smt.pysmt_api import TermApi
 from exogpu.smt.script import Script
 from exogpu.source import NOWHERE
 from exogpu.verify.proven import ProvenKernel, seal
@@ -21,7 +20,7 @@ CASES = Path(__file__).parent / "cases"
 
 def proven(proc: Proc) -> ProvenKernel:
     """`proc` as if it had been proved."""
-    query = Query("q", "unsat", 7, Script(TermApi(), ()))
+    query = Query("q", "unsat", 7, Script(()))
     chain = Chain("a then b", ("axiom-x",))
     obligation = Obligation("o", "race.raw", "t", Status.PROVED, NOWHERE, chains=(chain,), queries=(query,))
     kernel = seal(proc, Report(proc.name, NOWHERE, Status.PROVED, (obligation,), "solver 1.0", 0.0))

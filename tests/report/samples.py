@@ -40,7 +40,7 @@ def lines(file: str) -> list[str]:
 def query(name: str, answer: str, rlimit: int) -> Query:
     """A solver call about one symbol that is called as the query."""
     api = TermApi()
-    return Query(name, answer, rlimit, Script(api, (api.ge0(api.symbol(name)),)))
+    return Query(name, answer, rlimit, Script((api.ge0(api.symbol(name)),)))
 
 
 STEPS = (

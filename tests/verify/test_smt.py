@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from exogpu.smt.context import Context
 from exogpu.smt.poly import Poly, lift, symbol
-from exogpu.smt.solver import Sat, Solver, Unsat
+from exogpu.smt.solver import Engine, Sat, Solver, Unsat
 
 Operation = tuple[Callable[[Context, Poly, Poly], Poly], Callable[[int, int], int]]
 
@@ -30,7 +30,7 @@ def decided(build: Callable[[Context, Poly, Poly], Poly], a: int, b: int, value:
     for equal in (True, False):
         ctx = Context()
         x, y = ctx.fresh("x"), ctx.fresh("y")
-        solver = Solver(ctx.api)
+        solver = Solver(Engine(ctx.api))
         same = ctx.eq(build(ctx, x, y), value)
         solver.add([ctx.eq(x, a), ctx.eq(y, b), same if equal else ctx.api.negate(same), *ctx.new_facts()])
         answers.append(solver.check())
@@ -49,7 +49,7 @@ def test_operations_mean_what_python_means(name: str, a: int, b: int) -> None:
 def test_product_facts_hold_for_real_products(u: int, v: int, s: int) -> None:
     ctx = Context()
     a, b, t = ctx.fresh("a"), ctx.fresh("b"), ctx.fresh("t")
-    solver = Solver(ctx.api)
+    solver = Solver(Engine(ctx.api))
     products = [ctx.eq(a * t, u * s), ctx.eq(b * t, v * s)]
     solver.add([ctx.eq(a, u), ctx.eq(b, v), ctx.eq(t, s), *products, *ctx.new_facts()])
     assert isinstance(solver.check(), Sat)
@@ -59,7 +59,7 @@ def test_ordinals_of_a_nest_are_injective() -> None:
     ctx = Context()
     trips = ctx.fresh("trips", 0)
     i, j, k, m = (ctx.fresh(n, 0) for n in "ijkm")
-    solver = Solver(ctx.api)
+    solver = Solver(Engine(ctx.api))
     different = ctx.api.negate(ctx.api.conj((ctx.eq(i, j), ctx.eq(k, m))))
     solver.add([ctx.lt(k, trips), ctx.lt(m, trips), different, ctx.eq(i * trips + k, j * trips + m), *ctx.new_facts()])
     assert isinstance(solver.check(), Unsat)
@@ -81,7 +81,7 @@ def test_polynomials_are_canonical(terms: list[tuple[int, str]], constant: int) 
 def test_model_of_a_satisfiable_query() -> None:
     ctx = Context()
     x = ctx.fresh("x", 3, 5)
-    solver = Solver(ctx.api)
+    solver = Solver(Engine(ctx.api))
     solver.add([ctx.eq(ctx.mod(x, 2), 0), *ctx.new_facts()])
     answer = solver.check()
     assert isinstance(answer, Sat)
@@ -91,7 +91,7 @@ def test_model_of_a_satisfiable_query() -> None:
 def test_core_names_the_assumptions_used() -> None:
     ctx = Context()
     x = ctx.fresh("x", 0)
-    solver = Solver(ctx.api)
+    solver = Solver(Engine(ctx.api))
     solver.add(ctx.new_facts())
     solver.assume("small", ctx.lt(x, 3))
     solver.assume("even", ctx.eq(ctx.mod(x, 2), 0))

@@ -1,0 +1,57 @@
+"""What the parallel program needs to know of one instruction call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Index, Int, Not, Var
+from exogpu.ir.instr import WaitGroup
+from exogpu.ir.stmt import IndexArg, InstrCall, Range, Window
+from exogpu.verify.index import computed_by_cond, const
+from exogpu.verify.program import Access, Action, Computed, WaitAction
+
+
+def effect(call: InstrCall) -> Action | None:
+    """What the instruction does besides touching memory."""
+    match call.instr.effect:
+        case WaitGroup(group, operand, reads_only):
+            arg = call.operand(operand)
+            if not isinstance(arg, IndexArg):
+                raise TypeError(f"{call.instr.name}: {operand} is missing")
+            return WaitAction(group, const(arg.value), reads_only)
+        case effect:
+            return effect
+
+
+def ends(access: Access) -> Iterator[Index]:
+    """First and last index per dimension: the elements between are computed by adding offsets."""
+    for lo, extent in access.dims:
+        yield lo
+        if extent > 1:
+            yield Bin("+", lo, Int(extent - 1))
+
+
+def conditions(call: InstrCall) -> Iterator[Computed]:
+    """What the conditions and integers among the operands compute."""
+    for _, arg in call.operands:
+        match arg:
+            case IndexArg(Cmp() | BoolOp() | Not() | Bool() as cond):
+                yield from (Computed(*c) for c in computed_by_cond(cond))
+            case IndexArg(Var() | Int() | Bin() as index):
+                yield Computed(index)
+            case _:
+                pass
+
+
+def pipeline(call: InstrCall) -> str | None:
+    """Instructions of one shape on one accumulator tile: wgmma's exemption from fences and waits between them.
+
+    The tile must be at literal offsets, so that two overlapping tiles with one key are equal.
+    """
+    if call.instr.pipelined is None:
+        return None
+    windows = [arg for _, arg in call.operands if isinstance(arg, Window)]
+    ranges = [d for d in call.window(call.instr.pipelined).dims if isinstance(d, Range)]
+    if not all(isinstance(d.lo, Int) for d in ranges):
+        return None
+    return f"{call.instr.name}{[w.shape for w in windows]}{[const(d.lo) for d in ranges]}"

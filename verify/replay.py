@@ -1,0 +1,60 @@
+"""Violations that count only if the machine runs into them at the sizes that the solver found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from exogpu.smt.pysmt_api import Formula
+from exogpu.verify.concrete import Env, Occurrence, TooLarge, Unrolling
+from exogpu.verify.instance import Instance, Model
+from exogpu.verify.machine import Early, Stuck
+from exogpu.verify.ordering import Proved, Undecided
+from exogpu.verify.phases import Phases
+from exogpu.verify.program import Event, Program
+from exogpu.verify.result import Obligation, Status
+from exogpu.verify.single import Found, Property, hold
+from exogpu.verify.text import HELP
+from exogpu.verify.witness import failure, run_to_failure, shown_sizes
+
+
+def by_machine(program: Program, base: Obligation, prop: Property, message: str) -> Obligation:
+    """The obligation with the verdict of a property whose violation shows when the machine runs."""
+    match hold(program, prop):
+        case Proved(_, query):
+            return replace(base, queries=(query,))
+        case Undecided(reason):
+            return replace(base, status=Status.UNKNOWN, reason=reason)
+        case Found(sizes, _):
+            return run(program, base, sizes, message)
+
+
+def run(program: Program, base: Obligation, sizes: Env, message: str) -> Obligation:
+    """REFUTED if the machine fails at these sizes, else UNKNOWN."""
+    try:
+        unrolling = Unrolling(program, sizes, {})
+    except TooLarge as error:
+        return replace(base, status=Status.UNKNOWN, reason=f"{message}; too large to replay: {error}")
+    machine, ending = run_to_failure(unrolling)
+    if not isinstance(ending, Stuck | Early):
+        at = ", ".join(f"{name} = {value}" for name, value in shown_sizes(sizes))
+        return replace(base, status=Status.UNKNOWN, reason=f"{message}, yet a run with {at} ends")
+    return replace(
+        base,
+        status=Status.REFUTED,
+        message=message,
+        label="here",
+        help=HELP[base.rule],
+        counterexample=failure(unrolling, machine, ending),
+    )
+
+
+def reached(statement: Event) -> Property:
+    """ "Never executed for a phase >= 0": its violation gives sizes at which it is."""
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        return model.ctx.ge(phases.phase(xs[0]), 0)
+
+    def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
+        return True
+
+    return Property(f"reached/{statement.id}", (statement,), bad, check)

@@ -18,6 +18,24 @@ MOST_RESIDUES = 64
 """Largest period for which residues are counted one by one."""
 
 
+Cases = tuple[tuple[Formula, Poly], ...]
+"""A sum of numbers, each of which counts only where its condition holds."""
+
+
+def times(ctx: Context, a: Cases, b: Cases) -> Cases:
+    """The product of two sums."""
+    found = ((ctx.api.conj((p, q)), m * n) for p, m in a for q, n in b)
+    return tuple(c for c in found if not ctx.api.is_false(c[0]))
+
+
+def sum_of(ctx: Context, cases: Cases) -> Poly:
+    """The number that a sum stands for."""
+    total = ZERO
+    for condition, number in cases:
+        total = total + ctx.ite(condition, number, ZERO)
+    return total
+
+
 @dataclass(frozen=True, slots=True)
 class Iterations:
     """Iterations v of `interval` with `chosen[v mod period]`; every one if the period is 1."""
@@ -26,26 +44,26 @@ class Iterations:
     interval: Interval
     chosen: tuple[Formula, ...] = ()
 
-    def count(self) -> Poly:
+    def count(self) -> Cases:
         """How many there are."""
         return self._between(self.interval.hi)
 
-    def before(self, here: Poly) -> Poly:
+    def before(self, here: Poly) -> Cases:
         """How many come before iteration `here`."""
         return self._between(self.ctx.min(self.interval.hi, here))
 
-    def _between(self, hi: Poly) -> Poly:
+    def _between(self, hi: Poly) -> Cases:
         lo, ctx = self.interval.lo, self.ctx
         if not self.chosen:
-            return ctx.trip(lo, hi)
+            return ((ctx.api.literal(True), ctx.trip(lo, hi)),)
         hi = ctx.max(hi, lo)
-        total = ZERO
+        cases: list[tuple[Formula, Poly]] = []
         for residue, chosen in enumerate(self.chosen):
             # v = residue (mod period) below n: ceil((n - residue) / period) more than for n = 0
             up = len(self.chosen) - 1 - residue
             some = ctx.floordiv(hi + up, len(self.chosen)) - ctx.floordiv(lo + up, len(self.chosen))
-            total = total + ctx.ite(chosen, some, ZERO)
-        return total
+            cases.append((chosen, some))
+        return tuple(c for c in cases if not ctx.api.is_false(c[0]))
 
     def includes(self, here: Poly) -> Formula:
         """Whether iteration `here` is one of them."""

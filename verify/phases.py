@@ -7,14 +7,14 @@ from itertools import product
 from typing import TypeVar
 
 from exogpu.ir.evaluate import evaluate, holds
-from exogpu.ir.index import Cond, Index
+from exogpu.ir.index import Index
 from exogpu.ir.instr import Commit
 from exogpu.ir.walk import index_names
 from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.ordinal import NoClosedForm, count_before, count_until
+from exogpu.verify.ordinal import Actor, NoClosedForm, count_before, mixed_guards, thread_guards
 from exogpu.verify.program import (
     ArriveAction,
     AwaitAction,
@@ -100,17 +100,11 @@ def _of_one_unit(program: Program, event: Event) -> frozenset[Channel]:
     return through if turns is None else frozenset((t, cta) for t, cta in through if t == turns.peers(t)[0])
 
 
-def thread_guards(event: Event) -> list[Cond]:
-    """The guards that choose threads; one that mixes thread loops with anything else has no closed form."""
-    names = {loop.var for loop in event.loops if loop.kind is LoopKind.THREADS}
-    out: list[Cond] = []
-    for guard in event.guards:
-        tested = index_names(guard)
-        if tested & names:
-            if not tested <= names:
-                raise NoClosedForm(f"a guard of {event.label} at line {event.span.line} mixes threads and sizes")
-            out.append(guard)
-    return out
+def alike(event: Event) -> dict[int, tuple[int, ...]]:
+    """For each thread that performs an event, what its mixed guards see of it: threads with equal values execute it
+    equally often."""
+    names = sorted(frozenset[str]().union(*(index_names(g) for g in mixed_guards(event))))
+    return {thread: tuple(env[n] for n in names if n in env) for thread, env in _executions(event)}
 
 
 def executed_by(threads: frozenset[int], statements: Iterable[Event]) -> list[Event]:
@@ -162,12 +156,20 @@ class Phases:
         self.program: Program = model.program
         self._mine: dict[tuple[str, int], list[Event]] = {}
 
-    def _count(self, x: Instance, kind: str, statements: Callable[[], list[Event]]) -> Poly:
+    def _count(self, x: Instance, kind: str, statements: Callable[[], list[Event]], *, alone: bool = False) -> Poly:
         """Earlier executions of the statements that x's threads perform; `kind` says which."""
         key = (kind, x.event.id)
         if key not in self._mine:
             self._mine[key] = statements()
-        return count_until(self.model, self._mine[key], x)
+        total = ZERO
+        for s in self._mine[key]:
+            total = total + self.count(x, s, alone=alone)
+        return total
+
+    def count(self, x: Instance, statement: Event, *, alone: bool = False) -> Poly:
+        """Executions of a statement before x, by x's thread."""
+        who = Actor(x.threads.first, self._unit(x, statement), alone)
+        return count_before(self.model, statement, x, who)
 
     def phase(self, x: Instance) -> Poly:
         """The phase that an arrive or a copy contributes to, or that an await waits for."""
@@ -211,19 +213,15 @@ class Phases:
             case _:
                 raise TypeError(f"{x.event.label} has no group")
         commits = [e for e in self.program.events if isinstance(e.action, Commit) and e.action.group is group]
-        key = (f"commit {group}", x.event.id)
-        if key not in self._mine:
-            self._mine[key] = executed_by(executors(x.event), commits)
-        total = ZERO
-        for s in self._mine[key]:
-            total = total + count_before(self.model, s, x, self._unit(x, s))
-        return total
+        return self._count(x, f"commit {group}", lambda: executed_by(executors(x.event), commits), alone=True)
 
-    def _unit(self, x: Instance, statement: Event) -> Poly | None:
-        """The unit of x's thread among those that take turns at `statement`."""
+    def _unit(self, x: Instance, statement: Event) -> Poly:
+        """The unit of x's thread among those that take turns at `statement`; 0 if there are none."""
         turns, mine, ctx = statement.selection, x.event.selection, self.model.ctx
-        if turns is None or mine is not None:
-            return None if turns is None or mine is None else to_poly(ctx, mine.index, x.env)
+        if turns is None:
+            return ZERO
+        if mine is not None:
+            return to_poly(ctx, mine.index, x.env)
         return ctx.floordiv(ctx.mod(x.threads.first, turns.cta) - turns.base, turns.size)
 
     def slot(self, x: Instance, buffer: str) -> Poly:

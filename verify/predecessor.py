@@ -103,13 +103,15 @@ def _arrived(barrier: Barrier, signal: Event, sent: list[Event], party: Party, n
         ctx = model.ctx
         target = phases.phase(y) - barrier.ring
         here = ctx.api.disj(ctx.eq(phases.cta(y), cta) for cta in sorted(party.ctas))
-        return ctx.api.conj((here, ctx.ge(target, 0), ctx.le(count_until(model, party.statements, y), target)))
+        return ctx.api.conj(
+            (here, ctx.ge(target, 0), ctx.le(count_until(model, party.statements, y, party.thread), target))
+        )
 
     def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
         if cta_meant(program, xs[0]) not in party.ctas:
             return False
         tally = Tally(program, sizes)
-        target = sum(tally.before(s, xs[0]) for s in sent) - barrier.ring
-        return target >= 0 and sum(tally.before(s, xs[0]) for s in party.statements) <= target
+        target = sum(tally.before(s, xs[0], xs[0].first) for s in sent) - barrier.ring
+        return target >= 0 and sum(tally.before(s, xs[0], party.thread) for s in party.statements) <= target
 
     return Property(f"before/{barrier.name}/{signal.id}/arrived-{n}", (signal,), missing, check)

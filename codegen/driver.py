@@ -86,6 +86,21 @@ def resident_blocks(function: Any, threads: int, shared_bytes: int) -> int:
     return int(_call("cuOccupancyMaxActiveBlocksPerMultiprocessor", function, threads, shared_bytes))
 
 
+def resident_clusters(function: Any, ctas: int, threads: int, shared_bytes: int) -> int:
+    """Clusters of a kernel that the device holds at a time."""
+    api = _api()
+    attribute = api.CUlaunchAttribute()
+    attribute.id = api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+    shape = attribute.value.clusterDim
+    shape.x, shape.y, shape.z = ctas, 1, 1
+    config = api.CUlaunchConfig()
+    config.gridDimX, config.gridDimY, config.gridDimZ = ctas, 1, 1
+    config.blockDimX, config.blockDimY, config.blockDimZ = threads, 1, 1
+    config.sharedMemBytes = shared_bytes
+    config.attrs, config.numAttrs = [attribute], 1
+    return int(_call("cuOccupancyMaxActiveClusters", function, config))
+
+
 def encode_map(request: MapRequest) -> bytes:
     """The 128 bytes of a tensor map: zeros for elements outside, 256-byte L2 promotion."""
     api = _api()

@@ -98,6 +98,7 @@ def make_manifest(proc: Proc, lowered: Lowered, digest: str, resources: Resource
         shared_bytes=lowered.layout.total,
         tasks=task_bounds(proc),
         persistent=proc.block.persistent,
+        cluster=proc.block.cluster,
         resources=asdict(resources),
     )
 

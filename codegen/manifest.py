@@ -64,7 +64,7 @@ class Precondition:
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """Everything a launch needs. `entry` is the compiled function's name, `sha256` the hash of the kernel's source.
-    `tasks` are the bounds of the task loops; one CTA each, or a persistent grid."""
+    `tasks` are the bounds of the task loops; one CTA (cluster of `cluster` CTAs) each, or a persistent grid."""
 
     kernel: str
     entry: str
@@ -77,6 +77,7 @@ class Manifest:
     shared_bytes: int
     tasks: tuple[tuple[Index, Index], ...]
     persistent: bool
+    cluster: int
     resources: dict[str, int]
 
 
@@ -190,6 +191,7 @@ def to_json(manifest: Manifest) -> Json:
             "shared_bytes": manifest.shared_bytes,
             "tasks": [[index_to_json(lo), index_to_json(hi)] for lo, hi in manifest.tasks],
             "persistent": manifest.persistent,
+            "cluster": manifest.cluster,
         },
         "resources": manifest.resources,
     }
@@ -213,6 +215,7 @@ def from_json(data: Json) -> Manifest:
                 "shared_bytes": int(shared_bytes),
                 "tasks": list(tasks),
                 "persistent": bool(persistent),
+                "cluster": int(cluster),
             },
             "resources": dict(resources),
         }:
@@ -230,6 +233,7 @@ def from_json(data: Json) -> Manifest:
                 shared_bytes,
                 tuple((index_from_json(lo), index_from_json(hi)) for lo, hi in tasks),
                 persistent,
+                cluster,
                 {str(k): int(v) for k, v in resources.items()},
             )
         case _:

@@ -210,11 +210,24 @@ class Context:
 
     def exact_products(self, env: Mapping[str, int]) -> bool:
         """Pins every factor to its value in `env` (defines `s = c -> u*s = c*u`); False if nothing was new."""
+        self._complete()
         names = sorted({name for monomial in self._products for name in monomial if name in env})
         fresh = [(name, env[name]) for name in names if (name, env[name]) not in self._pinned]
         self._pinned += fresh
         self.definitions += [f for name, value in fresh for f in self._pins(self._triples, name, value)]
         return bool(fresh)
+
+    def _complete(self) -> None:
+        """Lets every variable meet every factor that some variable is multiplied with: lemmas relate products with a
+        common factor, and a proof may need one that no formula has."""
+        defined = {name for p in self._defined.values() for name in p.symbols()}
+        splits = [
+            (tuple(n for n in m if n not in defined), tuple(n for n in m if n in defined)) for m in self._products
+        ]
+        mixed = [(v, d) for v, d in splits if len(v) == 1 and d]
+        for variable in dict.fromkeys(v for v, _ in mixed):
+            for factor in dict.fromkeys(d for _, d in mixed):
+                self._use(tuple(sorted(variable + factor)))
 
     def trip(self, lo: Poly, hi: Poly) -> Poly:
         """The number of iterations of a loop over `lo <= v < hi`."""

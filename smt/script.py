@@ -27,6 +27,22 @@ class Script:
         lines += [f"(assert {_text(f)})" for f in kept]
         return "\n".join((*lines, "(check-sat)", ""))
 
+    def __reduce__(self) -> tuple[type[Written], tuple[str]]:
+        """A pickled script is its text."""
+        return Written, (self.text,)
+
+    @cached_property
+    def sha256(self) -> str:
+        """SHA-256 of the text, in hex."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Written:
+    """A query that was read back: only its text is known."""
+
+    text: str
+
     @cached_property
     def sha256(self) -> str:
         """SHA-256 of the text, in hex."""

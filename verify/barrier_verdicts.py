@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from exogpu.smt.pysmt_api import Formula
 from exogpu.verify.barriers import (
@@ -21,6 +22,7 @@ from exogpu.verify.machine import Delay, Early, Stuck
 from exogpu.verify.ordering import Goal, Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases, arrives, awaits, barrier_cta, copies
+from exogpu.verify.pieces import GROUP, Piece
 from exogpu.verify.predecessor import Way, ways_for_signal, ways_for_wait
 from exogpu.verify.program import Barrier, Event, ExitAction, Program
 from exogpu.verify.replay import by_machine, reached, run
@@ -31,33 +33,37 @@ from exogpu.verify.transactions import byte_obligations
 from exogpu.verify.witness import failure, race, run_to_failure
 
 
-def barrier_obligations(program: Program) -> Iterator[Obligation]:
+def barrier_pieces(program: Program) -> Iterator[Piece]:
     """Every obligation of every barrier."""
     for barrier in program.barriers.values():
-        try:
-            if not (*arrives(program, barrier.name), *awaits(program, barrier.name), *copies(program, barrier.name)):
-                continue  # declared and never used
-            yield _count(program, barrier)
-            yield from byte_obligations(program, barrier)
-            for wait in awaits(program, barrier.name):
-                yield from _progress(program, barrier, wait)
-                yield _parity(program, barrier, wait)
-                if wait.selection is not None or not uniform_lags(program, barrier):
-                    yield _before_wait(program, barrier, wait)
-            for signal in (*arrives(program, barrier.name), *copies(program, barrier.name)):
-                yield _observed(program, barrier, signal)
-            for signal in arrives(program, barrier.name):
-                if barrier_cta(signal) is not None:
-                    yield from _before_exit(program, barrier, signal)
-        except NoClosedForm as error:
-            yield Obligation(
-                f"barrier/{barrier.name}",
-                "mbar.count",
-                f"phases of {barrier.name}",
-                Status.UNKNOWN,
-                barrier.span,
-                reason=f"no closed form for its phases: {error}",
-            )
+        yield Piece(GROUP, partial(_barrier, barrier=barrier))
+
+
+def _barrier(program: Program, barrier: Barrier) -> Iterator[Obligation]:
+    try:
+        if not (*arrives(program, barrier.name), *awaits(program, barrier.name), *copies(program, barrier.name)):
+            return  # declared and never used
+        yield _count(program, barrier)
+        yield from byte_obligations(program, barrier)
+        for wait in awaits(program, barrier.name):
+            yield from _progress(program, barrier, wait)
+            yield _parity(program, barrier, wait)
+            if wait.selection is not None or not uniform_lags(program, barrier):
+                yield _before_wait(program, barrier, wait)
+        for signal in (*arrives(program, barrier.name), *copies(program, barrier.name)):
+            yield _observed(program, barrier, signal)
+        for signal in arrives(program, barrier.name):
+            if barrier_cta(signal) is not None:
+                yield from _before_exit(program, barrier, signal)
+    except NoClosedForm as error:
+        yield Obligation(
+            f"barrier/{barrier.name}",
+            "mbar.count",
+            f"phases of {barrier.name}",
+            Status.UNKNOWN,
+            barrier.span,
+            reason=f"no closed form for its phases: {error}",
+        )
 
 
 # -- counts, bytes, progress: replayed by running the machine at the model's sizes -------------------------------------

@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from exogpu.ir.collective import WARP
-from exogpu.ir.evaluate import evaluate
-from exogpu.ir.index import Var
 from exogpu.ir.instr import Group, Mode, Proxy, ProxyFence
 from exogpu.smt.poly import Poly, lift
 from exogpu.smt.pysmt_api import Formula
-from exogpu.verify.concrete import Occurrence, cta_meant
-from exogpu.verify.graph import Edge, Needs, PathNode
+from exogpu.verify.graph import Edge, Needs
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
 from exogpu.verify.phases import Phases, barrier_cta
@@ -30,8 +27,6 @@ from exogpu.verify.program import (
     Exec,
     InGroup,
     Loop,
-    LoopKind,
-    Program,
     TxOn,
     WaitAction,
 )
@@ -92,7 +87,10 @@ Where = Near | First | Last | ThreadOf | Fixed | CtaOf | Meant
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An intermediate event of a chain: iteration per loop, and its lane (an anchor's thread, or an offset)."""
+    """An intermediate event of a chain: iteration per loop, and its lane (an anchor's thread, or an offset).
+
+    The anchor "next" is the link after this one, where both are steps of one thread.
+    """
 
     event: Event
     where: tuple[tuple[str, Where], ...]
@@ -105,103 +103,6 @@ class LiftedChain:
 
     links: tuple[Link, ...]
     edges: tuple[Edge, ...]
-
-
-class NotLiftable(Exception):
-    """The path has an event whose iteration cannot be named from its neighbours."""
-
-
-# -- lifting -----------------------------------------------------------------------------------------------------------
-
-
-def lift_path(
-    program: Program,
-    x: Occurrence,
-    y: Occurrence,
-    path: list[PathNode],
-    edges: list[Edge],
-) -> list[LiftedChain]:
-    """Readings of a concrete path: a prefix named from x, the rest from y, changing over where an arrive wakes an
-    await (the iterations of two roles are not a fixed distance apart)."""
-    out: list[LiftedChain] = []
-    signals = [i + 1 for i, edge in enumerate(edges) if edge is not Edge.PROGRAM_ORDER]
-    for split in dict.fromkeys((*signals, len(path), 0)):
-        try:
-            links = tuple(
-                _lift(program, node, *(("x", x), ("y", y)) if i < split else (("y", y), ("x", x)))
-                for i, node in enumerate(path)
-            )
-        except NotLiftable:
-            continue
-        chain = LiftedChain(links, tuple(edges))
-        if chain not in out:
-            out.append(chain)
-    return out
-
-
-def _lift(program: Program, node: PathNode, near: tuple[str, Occurrence], far: tuple[str, Occurrence]) -> Link:
-    where: list[tuple[str, Where]] = []
-    exact = True
-    for loop in node.item.event.loops:
-        if loop.kind is LoopKind.CTAS or barrier_cta(node.item.event) == Var(loop.var):
-            where.append((loop.var, _cta(program, loop, node, far, near)))
-            continue
-        if loop.kind is LoopKind.THREADS and loop.unit == program.threads and program.cluster > 1:
-            where.append((loop.var, _cta(program, loop, node, near, far)))
-            continue
-        if loop.kind is LoopKind.THREADS:
-            where.append((loop.var, _thread_loop(loop, node, near, far)))
-            continue
-        place, exact = _sequential_loop(loop, node, near, far, exact)
-        where.append((loop.var, place))
-    return Link(node.item.event, tuple(where), _lane(node, near, far))
-
-
-def _sequential_loop(
-    loop: Loop, node: PathNode, near: tuple[str, Occurrence], far: tuple[str, Occurrence], exact: bool
-) -> tuple[Where, bool]:
-    """Named from the nearest anchor inside the same iteration of the outer loops, else from the loop's ends."""
-    value = node.item.env[loop.var]
-    if exact:
-        for name, anchor in (near, far):
-            if loop.var in anchor.env:
-                delta = value - anchor.env[loop.var]
-                return Near(name, delta), delta == 0
-    lo, last = evaluate(loop.lo, node.item.env), evaluate(loop.hi, node.item.env) - 1
-    if loop.var == TASK:
-        raise NotLiftable("a task of neither instance")
-    return (First(value - lo) if value - lo <= last - value else Last(last - value)), False
-
-
-def _cta(program: Program, loop: Loop, node: PathNode, *anchors: tuple[str, Occurrence]) -> Where:
-    """A CTA, named from an anchor: what leaves x goes on where x completes, what leads to y ends where y runs."""
-    value = node.item.env[loop.var]
-    for name, anchor in anchors:
-        own, meant = (CtaOf(name), anchor.first // program.threads), (Meant(name), cta_meant(program, anchor))
-        for where, cta in (meant, own) if name == "x" else (own, meant):
-            if cta == value:
-                return where
-    return Fixed(value)
-
-
-def _thread_loop(loop: Loop, node: PathNode, near: tuple[str, Occurrence], far: tuple[str, Occurrence]) -> Where:
-    value = node.item.env[loop.var]
-    if evaluate(loop.hi, {}) - evaluate(loop.lo, {}) == 1:
-        return Fixed(value)
-    base = evaluate(loop.base, node.item.env) if loop.base is not None else 0
-    for name, anchor in (near, far):
-        if (anchor.first - base) // loop.unit == value:
-            return ThreadOf(name)
-    return Fixed(value)
-
-
-def _lane(node: PathNode, near: tuple[str, Occurrence], far: tuple[str, Occurrence]) -> str | int:
-    if node.item.event.exec not in (Exec.EACH, Exec.WARPS) or node.item.event.size == 1:
-        return 0
-    for name, anchor in (near, far):
-        if anchor.first == node.thread:
-            return name
-    return node.thread - evaluate(node.item.event.first, node.item.env)
 
 
 # -- formulas ----------------------------------------------------------------------------------------------------------
@@ -224,7 +125,7 @@ class ChainFormula:
             # a warp-collective operation joins its lanes in time but publishes nothing between them
             return self.ctx.api.literal(False)
         try:
-            nodes = [self._instance(link) for link in chain.links]
+            nodes = self._instances(chain.links)
         except KeyError:
             # a guard or bound tests the coordinates of a task that is neither x's nor y's
             return self.ctx.api.literal(False)
@@ -250,7 +151,8 @@ class ChainFormula:
         x = self.x
         match x.event.completion:
             case None:
-                return self._program_order(x, node)
+                wakes = self._signal(x, node) if _same_barrier(x.event, node.event) else self.ctx.api.literal(False)
+                return self.ctx.api.disj((self._program_order(x, node), wakes))
             case InGroup():
                 action = node.event.action
                 if not isinstance(action, WaitAction):
@@ -279,7 +181,7 @@ class ChainFormula:
         return self.ctx.api.conj((self.phases.same_cta(a, b), *later))
 
     def _signal(self, a: Instance, b: Instance) -> Formula:
-        if not isinstance(a.event.action, ArriveAction):
+        if not isinstance(a.event.action, ArriveAction) or not self.needs.through(a.event.action):
             return self.ctx.api.literal(False)
         return self.ctx.api.conj((self.phases.same_cta(a, b), self.ctx.le(self.phases.phase(a), self.phases.phase(b))))
 
@@ -290,9 +192,17 @@ class ChainFormula:
             left = Span(warp, WARP)
         return self.ctx.api.conj((self.model.same_thread(left, b.threads), self.model.before(a, b)))
 
-    def _instance(self, link: Link) -> Instance:
-        env: dict[str, Poly] = dict(self.model.sizes)
+    def _instances(self, links: tuple[Link, ...]) -> list[Instance]:
+        """From the last to the first, since a link may be named from the one after it."""
         anchors = {"x": self.x, "y": self.y}
+        out: list[Instance] = []
+        for link in reversed(links):
+            anchors["next"] = self._instance(link, anchors)
+            out.append(anchors["next"])
+        return out[::-1]
+
+    def _instance(self, link: Link, anchors: Mapping[str, Instance]) -> Instance:
+        env: dict[str, Poly] = dict(self.model.sizes)
         loops = {loop.var: loop for loop in link.event.loops}
         for var, where in link.where:
             env[var] = self._iteration(loops[var], where, env, anchors)
@@ -323,6 +233,14 @@ class ChainFormula:
             case ThreadOf(anchor):
                 base = to_poly(self.ctx, loop.base, env) if loop.base is not None else lift(0)
                 return self.ctx.floordiv(anchors[anchor].threads.first - base, loop.unit)
+
+
+def _same_barrier(a: Event, b: Event) -> bool:
+    match a.action, b.action:
+        case ArriveAction(sent), AwaitAction(awaited):
+            return sent == awaited
+        case _:
+            return False
 
 
 # -- words -------------------------------------------------------------------------------------------------------------

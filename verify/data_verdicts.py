@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from exogpu.diagnostics import Label
 from exogpu.ir.collective import WARP, WARPGROUP
@@ -14,21 +15,26 @@ from exogpu.verify.concrete import Occurrence, Unrolling, occurrences
 from exogpu.verify.graph import FenceKind, Needs, Search
 from exogpu.verify.ordering import Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.overflow import overflow_claims
-from exogpu.verify.program import ArriveAction, ExitAction, Program
-from exogpu.verify.races import Conflict, common_range, concrete_box, conflicts, cross_task, hazard
+from exogpu.verify.pieces import Piece
+from exogpu.verify.program import ArriveAction, Buffer, ExitAction, Program
+from exogpu.verify.races import Conflict, Use, common_range, concrete_box, conflicts, cross_task, hazard
 from exogpu.verify.result import Obligation, Status
-from exogpu.verify.single import Found, hold
+from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.text import HELP, race_message
 from exogpu.verify.turns import choice
 from exogpu.verify.witness import race, single
 
 
-def race_obligations(program: Program) -> Iterator[Obligation]:
+def race_pieces(program: Program) -> Iterator[Piece]:
     """Ordering obligations of every pair of conflicting statements."""
     for conflict in conflicts(program):
-        outcome = decide(program, conflict.goal)
-        if not isinstance(outcome, Impossible):
-            yield _race(outcome, conflict)
+        yield Piece(3, partial(_races, conflict=conflict))
+
+
+def _races(program: Program, conflict: Conflict) -> Iterator[Obligation]:
+    outcome = decide(program, conflict.goal)
+    if not isinstance(outcome, Impossible):
+        yield _race(outcome, conflict)
 
 
 def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligation:
@@ -96,8 +102,10 @@ def _broken_rule(outcome: Violated, conflict: Conflict) -> str:
     if isinstance(conflict.second.event.action, ExitAction) or conflict.rule.startswith("wgmma."):
         return conflict.rule
     u, x = outcome.unrolling, outcome.x
-    leaders = {x.first // size * size for size in (WARP, WARPGROUP)}
-    leaders &= {t for o in occurrences(u.program, x.event, u.sizes, u.tasks) for t in o.threads}
+    cta, local = divmod(x.first, u.program.threads)
+    leaders = {cta * u.program.threads + local // size * size for size in (WARP, WARPGROUP)}
+    peers = occurrences(u.program, x.event, u.sizes, u.tasks)
+    leaders &= {t for o in peers if x.event.completion is None or o.key == x.key for t in o.threads}
     if any(_released(outcome, plain, thread) for thread in leaders - {x.first}):
         return "mbar.lane_release"
     return hazard(conflict.first.access, conflict.second.access)
@@ -114,34 +122,38 @@ def _released(outcome: Violated, needs: Needs, thread: int) -> bool:
     return any(isinstance(node.item.event.action, ArriveAction) for node in path)
 
 
-def task_obligations(program: Program) -> Iterator[Obligation]:
+def task_pieces(program: Program) -> Iterator[Piece]:
     """No two tasks touch one element of global memory."""
     for buffer, first, second, prop in cross_task(program):
-        verdict = hold(program, prop)
-        rule = hazard(first.access, second.access)
-        title = (
-            f"tasks do not share elements of {buffer.name} (lines {first.event.span.line}, {second.event.span.line})"
-        )
-        base = Obligation(prop.name, rule, title, Status.PROVED, second.access.span)
-        message = f"two tasks touch one element of `{buffer.name}`, and nothing orders different CTAs"
-        labels = (Label(first.access.span, "other task"),)
-        yield judge(program, base, verdict, message, "give every task its own elements", labels)
+        yield Piece(1, partial(_apart, buffer=buffer, first=first, second=second, prop=prop))
+
+
+def _apart(program: Program, buffer: Buffer, first: Use, second: Use, prop: Property) -> Iterator[Obligation]:
+    verdict = hold(program, prop)
+    rule = hazard(first.access, second.access)
+    title = f"tasks do not share elements of {buffer.name} (lines {first.event.span.line}, {second.event.span.line})"
+    base = Obligation(prop.name, rule, title, Status.PROVED, second.access.span)
+    message = f"two tasks touch one element of `{buffer.name}`, and nothing orders different CTAs"
+    labels = (Label(first.access.span, "other task"),)
+    yield judge(program, base, verdict, message, "give every task its own elements", labels)
 
 
 def choice_obligations(program: Program) -> Iterator[Obligation]:
     """The units of roles that take turns exist."""
-    yield from _claimed(program, (choice(e, e.chooses) for e in program.events if e.chooses is not None))
+    for event in program.events:
+        if event.chooses is not None:
+            yield from _claim(program, choice(event, event.chooses))
 
 
-def claim_obligations(program: Program) -> Iterator[Obligation]:
+def claim_pieces(program: Program) -> Iterator[Piece]:
     """Bounds, integer width, alignment and ownership of every statement."""
-    yield from _claimed(program, (*claims(program), *overflow_claims(program)))
+    for claim in (*claims(program), *overflow_claims(program)):
+        yield Piece(1, partial(_claim, claim=claim))
 
 
-def _claimed(program: Program, found: Iterable[Claim]) -> Iterator[Obligation]:
-    for claim in found:
-        base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span)
-        yield judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
+def _claim(program: Program, claim: Claim) -> Iterator[Obligation]:
+    base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span)
+    yield judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
 
 
 def judge(

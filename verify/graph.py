@@ -45,12 +45,18 @@ class FenceKind(enum.Enum):
 class Needs:
     """What a path must do: order visibly or only in time, and pass through a fence of the given kind.
 
-    `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it.
+    `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it. `both_async`: both accesses
+    are asynchronous, so a relaxed arrive may stand between them (axiom L4).
     """
 
     temporal: bool = False
     fence: FenceKind | None = None
     reads_only: bool = False
+    both_async: bool = False
+
+    def through(self, signal: ArriveAction) -> bool:
+        """The arrive hands on what the path has to carry."""
+        return not signal.relaxed or self.temporal or self.both_async
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +126,12 @@ class Search:
         if a.item.key < b.item.key and into.intersection(self._leaving(a.item, a.thread)):
             return Edge.PROGRAM_ORDER
         sends, waits = a.item.event.action, b.item.event.action
-        if isinstance(sends, ArriveAction) and isinstance(waits, AwaitAction) and sends.barrier == waits.barrier:
+        if (
+            isinstance(sends, ArriveAction)
+            and isinstance(waits, AwaitAction)
+            and sends.barrier == waits.barrier
+            and self.needs.through(sends)
+        ):
             phase = self.u.number(a.index, a.item.first)
             same = self.u.barrier_cta(a.index) == b.thread // self.u.program.threads
             if same and 0 <= phase <= self.u.number(b.index, b.thread):
@@ -133,10 +144,12 @@ class Search:
         return None
 
     def _starts(self, node: PathNode) -> bool:
-        if self.source.event.completion is not None:
-            return any(n == node.index and t == node.thread for n, t in self._start())
+        event = self.source.event
         into = set(node.item.threads) if node.item.event.exec is Exec.TOGETHER else {node.thread}
-        return self.source.key < node.item.key and bool(into.intersection(self.source.threads))
+        follows = self.source.key < node.item.key and bool(into.intersection(self.source.threads))
+        if event.completion is None and (follows or not isinstance(event.action, ArriveAction)):
+            return follows
+        return any(n == node.index and t == node.thread for n, t in self._start())
 
     # -- edges ---------------------------------------------------------------------------------------------------
 
@@ -165,6 +178,7 @@ class Search:
             case None:
                 for t in self.source.threads:
                     yield from self._next(t, self.source.key)
+                yield from self._wakes()
             case InGroup(group):
                 mine = self.u.number_at(self.source)
                 for t in self.source.threads:
@@ -177,6 +191,15 @@ class Search:
                             yield n, t
             case TxOn() as completion:
                 yield from self._completes(completion, self.source, self.u.number_at(self.source))
+
+    def _wakes(self) -> Iterator[tuple[int, int]]:
+        """Awaits that return only after the source, if that is an arrive."""
+        signal = self.source.event.action
+        if isinstance(signal, ArriveAction) and self.needs.through(signal):
+            phase = self.u.number_at(self.source)
+            for n, t, waited in self._waits(signal.barrier, cta_meant(self.u.program, self.source)):
+                if waited >= phase:
+                    yield n, t
 
     def _completes(self, completion: TxOn, copy: Occurrence, phase: int) -> Iterator[tuple[int, int]]:
         """Awaits that return only when the copy is done: of its phase, or a later one of the same mbarrier."""
@@ -215,9 +238,10 @@ class Search:
         item = self.u.items[n]
         for t in self._leaving(item, thread):
             yield from self._next(t, item.key)
-        if isinstance(item.event.action, ArriveAction) and thread == item.first:
+        signal = item.event.action
+        if isinstance(signal, ArriveAction) and thread == item.first and self.needs.through(signal):
             phase = self.u.number(n, item.first)
-            for m, t, waited in self._waits(item.event.action.barrier, self.u.barrier_cta(n)):
+            for m, t, waited in self._waits(signal.barrier, self.u.barrier_cta(n)):
                 if waited >= phase:
                     yield m, t
         if self.needs.temporal and isinstance(item.event.completion, TxOn) and self._leaves_cta(item):

@@ -167,7 +167,8 @@ class _Lowering:
     def alloc(self, stmt: Alloc, place: _Place) -> None:
         shape = tuple(Int(n) for n in stmt.shape)
         self.info[stmt.name] = BufferInfo(stmt.dtype, stmt.memory, shape)
-        whole = self.proc.block.cluster > 1 and place.size > self.proc.block.threads
+        block = self.proc.block
+        whole = block.clustered and place.first == Int(0) and place.size == block.threads * block.cluster
         private = isinstance(stmt.memory, Rmem) and stmt.memory.threads == 0
         self.buffers[stmt.name] = Buffer(
             stmt.name,
@@ -192,7 +193,7 @@ class _Lowering:
                 place, cta = self.spread(place, lo, extent)
             case None:
                 pass
-        action = ArriveAction(stmt.barrier, 0 if stmt.tx is None else const(stmt.tx), cta)
+        action = ArriveAction(stmt.barrier, 0 if stmt.tx is None else const(stmt.tx), cta, stmt.relaxed)
         self.emit(stmt, place, f"Arrive {stmt.barrier}", Exec.FIRST, action=action)
 
     def spread(self, place: _Place, lo: Index, extent: int) -> tuple[_Place, Index]:

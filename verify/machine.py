@@ -282,7 +282,10 @@ class Machine:
     def _arrive(self, index: int, thread: int, barrier: str, tx: int) -> None:
         phase = self.unrolling.number(index, thread)
         ring, cta = self._barrier(barrier).ring, self.unrolling.barrier_cta(index)
-        object_ = self.barriers[barrier, cta, phase % ring]
+        object_ = self.barriers.get((barrier, cta, phase % ring))
+        if object_ is None:
+            self.broken = Early(index, thread, f"the arrive on {barrier} goes to CTA {cta}, which does not exist")
+            return
         if object_.pending == 0:
             self.broken = Early(index, thread, f"phase {phase} of {barrier} gets more arrivals than its count")
             return

@@ -14,10 +14,11 @@ from itertools import pairwise
 from exogpu.ir.walk import index_names
 from exogpu.smt.pysmt_api import Formula
 from exogpu.smt.solver import Sat, Unknown, Unsat
-from exogpu.verify.chain import ChainFormula, LiftedChain, axioms, describe, lift_path
+from exogpu.verify.chain import ChainFormula, LiftedChain, axioms, describe
 from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling
 from exogpu.verify.graph import Edge, Needs, PathNode, Search, shorten
 from exogpu.verify.instance import Instance, Model
+from exogpu.verify.lift import lift_path
 from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import TASK, Event, InGroup, Program, TxOn
@@ -138,7 +139,12 @@ class _ChainSearch:
 
     def _examine(self, values: Values) -> Outcome | None:
         """A violation, or None after new chains or product facts exclude the model."""
-        x, y, unrolling = self._replay(values)
+        try:
+            x, y, unrolling = self._replay(values)
+        except TooLarge:
+            if self.session.refine(values):
+                return None  # products of large numbers were wrong in this model
+            raise
         if not self.goal.check(unrolling, x, y):
             return self._spurious(values)
         path = self._path(unrolling, x, y)

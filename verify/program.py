@@ -102,11 +102,13 @@ class FenceAction:
 
 @dataclass(frozen=True, slots=True)
 class ArriveAction:
-    """Arrival on the barrier of a CTA (None: the arriving thread's), with expected transaction bytes."""
+    """Arrival on the barrier of a CTA (None: the arriving thread's), with expected transaction bytes; a `relaxed` one
+    publishes nothing."""
 
     barrier: str
     tx: int
     cta: Index | None = None
+    relaxed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,72 +3,73 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
 
-from exogpu.diagnostics import BadInput
-from exogpu.ir.layout import plan_layout
 from exogpu.ir.proc import Proc
-from exogpu.ir.wellformed import check
 from exogpu.smt.solver import Unsat, version
-from exogpu.verify.barrier_verdicts import barrier_obligations
-from exogpu.verify.data_verdicts import (
-    choice_obligations,
-    claim_obligations,
-    race_obligations,
-    task_obligations,
-)
+from exogpu.verify.barrier_verdicts import barrier_pieces
+from exogpu.verify.data_verdicts import choice_obligations, claim_pieces, race_pieces, task_pieces
 from exogpu.verify.initialised import uninitialised
-from exogpu.verify.lower import lower
+from exogpu.verify.pieces import Piece, groups
+from exogpu.verify.prepare import prepare
 from exogpu.verify.program import TASKS, Program
 from exogpu.verify.proven import ProvenKernel, seal
 from exogpu.verify.registers import register_obligations
 from exogpu.verify.result import Obligation, Report, Status
 from exogpu.verify.session import Session
+from exogpu.verify.workers import spread
 
 
-def verify(proc: Proc) -> Report:
-    """Decides every obligation of a kernel, for all sizes. Raises BadInput if the kernel is not well formed or its
-    shared memory does not fit a CTA."""
+def verify(proc: Proc, *, jobs: int = 1) -> Report:
+    """Decides every obligation of a kernel, for all sizes, on at most `jobs` processes. Raises BadInput if the kernel
+    is not well formed or its shared memory does not fit a CTA."""
     started = time.perf_counter()
-    problems = check(proc)
-    if problems:
-        raise BadInput(problems)
-    plan_layout(proc)
-    program = lower(proc)
-    if _nothing_runs(program):
-        reason = "the require(...) preconditions leave no sizes at which a task runs, so nothing is shown"
-        return _report(proc, Status.VACUOUS, (), started, reason)
-    obligations = tuple(_obligations(proc, program))
+    program = prepare(proc)
+    calls: list[Callable[[], list[Obligation] | None]] = [partial(_something_runs, program)]
+    calls.append(partial(_choices, program))
+    calls += [group.decide for group in groups(program, _pieces(proc, program))]
+    obligations: list[Obligation] = []
+    with closing(spread(calls, jobs)) as results:
+        for n, found in enumerate(results):
+            if found is None:
+                reason = "the require(...) preconditions leave no sizes at which a task runs, so nothing is shown"
+                return _report(proc, Status.VACUOUS, (), started, reason)
+            obligations += found
+            if n == 1 and any(o.status is not Status.PROVED for o in found):
+                break  # everything else takes it that exactly one unit executes
     reason = "" if obligations else "the kernel has nothing to prove"
-    return _report(proc, _overall(obligations), obligations, started, reason)
+    return _report(proc, _overall(obligations), tuple(obligations), started, reason)
 
 
-def _nothing_runs(program: Program) -> bool:
+def _something_runs(program: Program) -> list[Obligation] | None:
+    """None if no task runs at any sizes; it adds no obligation."""
     session = Session(program, "assumptions", {})
     session.add([session.ctx.le(1, session.model.sizes[TASKS])])
-    return isinstance(session.check(), Unsat)
+    return None if isinstance(session.check(), Unsat) else []
 
 
-def prove(proc: Proc) -> tuple[ProvenKernel | None, Report]:
+def _choices(program: Program) -> list[Obligation]:
+    return list(choice_obligations(program))
+
+
+def prove(proc: Proc, *, jobs: int = 1) -> tuple[ProvenKernel | None, Report]:
     """As `verify`, with the proven kernel if every obligation holds."""
-    report = verify(proc)
+    report = verify(proc, jobs=jobs)
     return seal(proc, report), report
 
 
-def _obligations(proc: Proc, program: Program) -> Iterator[Obligation]:
-    choices = tuple(choice_obligations(program))
-    yield from choices
-    if any(o.status is not Status.PROVED for o in choices):
-        return  # everything below takes it that exactly one unit executes
-    yield from race_obligations(program)
-    yield from task_obligations(program)
-    yield from barrier_obligations(program)
-    yield from claim_obligations(program)
-    yield from register_obligations(proc)
-    yield from uninitialised(proc, program)
+def _pieces(proc: Proc, program: Program) -> Iterator[Piece]:
+    yield from race_pieces(program)
+    yield from task_pieces(program)
+    yield from barrier_pieces(program)
+    yield from claim_pieces(program)
+    yield Piece(0, lambda _: register_obligations(proc))
+    yield Piece(1, partial(uninitialised, proc))
 
 
-def _overall(obligations: tuple[Obligation, ...]) -> Status:
+def _overall(obligations: Sequence[Obligation]) -> Status:
     """The worst verdict: refuted, then unsupported, then unknown; PROVED only if all are and there are some."""
     found = {o.status for o in obligations}
     for status in (Status.REFUTED, Status.UNSUPPORTED, Status.UNKNOWN, Status.VACUOUS):

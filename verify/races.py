@@ -113,6 +113,7 @@ def _needs(buffer: Buffer, first: Use, second: Use) -> Needs:
     return Needs(
         fence=fence,
         reads_only=bulk_read and a.mode is Mode.READ,
+        both_async=a.proxy is Proxy.ASYNC and b.proxy is Proxy.ASYNC,
     )
 
 

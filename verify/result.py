@@ -11,7 +11,7 @@ from exogpu.source import Span
 
 if TYPE_CHECKING:
     # the report and the CLI use these records without loading a solver
-    from exogpu.smt.script import Script
+    from exogpu.smt.script import Script, Written
 
 
 class Status(enum.Enum):
@@ -31,7 +31,7 @@ class Query:
     name: str
     answer: str
     rlimit: int
-    script: Script
+    script: Script | Written
 
     @property
     def smtlib(self) -> str:
@@ -100,7 +100,8 @@ class Obligation:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The verdict on one kernel, with every obligation, the solver's version and the seconds spent."""
+    """The verdict on one kernel, with every obligation, the solver's version and the seconds spent; `cached` if an
+    earlier run decided it."""
 
     kernel: str
     span: Span
@@ -109,6 +110,7 @@ class Report:
     solver: str
     seconds: float
     reason: str = ""
+    cached: bool = False
 
     @property
     def axioms(self) -> tuple[str, ...]:

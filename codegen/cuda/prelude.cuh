@@ -150,6 +150,63 @@ DEVICE void mbarrier_wait(unsigned barrier, unsigned parity) {
     while (!mbarrier_try_wait(barrier, parity)) {
     }
 }
+DEVICE void mbarrier_arrive_at(unsigned barrier, unsigned cta) {
+    asm volatile(
+        "{\n"
+        ".reg .b32 remote;\n"
+        "mapa.shared::cluster.u32 remote, %0, %1;\n"
+        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n"
+        "}\n"
+        : : "r"(barrier), "r"(cta) : "memory");
+}
+DEVICE void mbarrier_arrive_relaxed_at(unsigned barrier, unsigned cta) {
+    asm volatile(
+        "{\n"
+        ".reg .b32 remote;\n"
+        "mapa.shared::cluster.u32 remote, %0, %1;\n"
+        "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [remote];\n"
+        "}\n"
+        : : "r"(barrier), "r"(cta) : "memory");
+}
+DEVICE void mbarrier_arrive_expect_at(unsigned barrier, unsigned cta, unsigned bytes) {
+    asm volatile(
+        "{\n"
+        ".reg .b32 remote;\n"
+        "mapa.shared::cluster.u32 remote, %0, %1;\n"
+        "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [remote], %2;\n"
+        "}\n"
+        : : "r"(barrier), "r"(cta), "r"(bytes) : "memory");
+}
+DEVICE bool mbarrier_try_wait_cluster(unsigned barrier, unsigned parity) {
+    unsigned done;
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2, 10000000;\n"
+        "selp.b32 %0, 1, 0, p;\n"
+        "}\n"
+        : "=r"(done) : "r"(barrier), "r"(parity) : "memory");
+    return done != 0;
+}
+DEVICE void mbarrier_wait_cluster(unsigned barrier, unsigned parity) {
+    while (!mbarrier_try_wait_cluster(barrier, parity)) {
+    }
+}
+
+// Clusters.
+DEVICE unsigned cluster_rank() {
+    unsigned rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+DEVICE void cluster_barrier() {
+    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" : : : "memory");
+}
+template <class T> DEVICE T* in_cta(T* pointer, unsigned cta) {
+    unsigned long long remote;
+    asm volatile("mapa.u64 %0, %1, %2;" : "=l"(remote) : "l"(reinterpret_cast<unsigned long long>(pointer)), "r"(cta));
+    return reinterpret_cast<T*>(remote);
+}
 DEVICE void named_barrier(int id, int threads) {
     asm volatile("bar.sync %0, %1;" : : "r"(id), "r"(threads) : "memory");
 }

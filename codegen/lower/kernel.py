@@ -29,14 +29,14 @@ from exogpu.codegen.lower.place import pitch_name
 from exogpu.codegen.lower.role import set_registers
 from exogpu.codegen.lower.state import C_TYPES, Gathered, MapSpec, State, barrier_name
 from exogpu.codegen.lower.statement import lower_block
-from exogpu.codegen.lower.team import BarrierIds, cta, plus
+from exogpu.codegen.lower.team import CTA_RANK, BarrierIds, cluster, plus
 from exogpu.codegen.specialise import Block, project, size_facts, specialise
 from exogpu.ir.collective import WARP
 from exogpu.ir.index import Int
 from exogpu.ir.instr import BufferInfo, Mode
 from exogpu.ir.layout import SharedLayout, plan_layout
 from exogpu.ir.proc import Proc, RoleDecl, ScalarArg, SizeArg, TensorArg
-from exogpu.ir.stmt import Alloc, Assign, InstrCall
+from exogpu.ir.stmt import Alloc, Arrive, Assign, InstrCall
 from exogpu.ir.types import Gmem, Scalar
 from exogpu.ir.walk import walk
 
@@ -113,16 +113,23 @@ def written_buffers(body: Block) -> frozenset[str]:
     return frozenset(names)
 
 
+def remote_barriers(proc: Proc) -> frozenset[str]:
+    """Barriers on which some thread arrives across CTAs."""
+    return frozenset(s.barrier for s in walk(proc.body) if isinstance(s, Arrive) and s.ctas is not None)
+
+
 def lower(proc: Proc, header: tuple[str, ...], prelude: str) -> Lowered:
     """The CUDA of a procedure; BadInput if it exceeds a resource or needs something unsupported."""
     layout = plan_layout(proc)
-    gathered = Gathered(BarrierIds(proc.block.threads))
+    gathered = Gathered(BarrierIds(proc.block.threads), remote_barriers(proc))
     written = written_buffers(proc.body)
     program = _roles(proc, layout, gathered, written)
     entry = _entry(proc, layout, gathered)
     body = prune((*entry, *program))
     params = tuple(_parameters(proc, gathered, written, body))
     head = f'extern "C" __global__ void __launch_bounds__({proc.block.threads}, 1)'
+    if proc.block.clustered:
+        head += f" __cluster_dims__({proc.block.cluster}, 1, 1)"
     kernel = Function(head, entry_name(proc, prelude), tuple(p for _, p in params), body)
     helpers = tuple(gathered.functions[name] for name in sorted(gathered.functions))
     return Lowered(Source(header, prelude, helpers, kernel), tuple(k for k, _ in params), layout, written)
@@ -138,7 +145,8 @@ def _roles(proc: Proc, layout: SharedLayout, gathered: Gathered, written: frozen
         facts = size_facts(proc)
         body = specialise(project(proc.body, role), facts)
         plan = plan_counters(proc, body)
-        state = State(proc, buffer_infos(proc), written, layout, gathered, plan, cta(proc.block.threads), facts)
+        team = cluster(proc.block.threads, proc.block.cluster)
+        state = State(proc, buffer_infos(proc), written, layout, gathered, plan, team, facts)
         nodes = lower_block(state, body, ())
         check_advances(plan, nodes)
         return (*declare_counters(plan.counters), *nodes)
@@ -174,6 +182,7 @@ def _entry(proc: Proc, layout: SharedLayout, gathered: Gathered) -> list[Node]:
         Declare("const int", Name("thread"), Name("threadIdx.x")),
         Declare("const int", Name("lane"), Binary("&", Name("thread"), IntLit(WARP - 1))),
         Declare("const int", Name("warp"), Apply("__shfl_sync", (Name("0xffffffffu"), _WARP_INDEX, IntLit(0)))),
+        *([Declare("const unsigned", CTA_RANK, Apply("cluster_rank", ()))] if proc.block.clustered else []),
         Declare("alignas(16) extern __shared__ unsigned char", Name("shared_raw"), extent=0),
         Declare("unsigned char* const", Name("shared"), _aligned_base(layout)),
         Declare("const unsigned", Name("shared_base"), Apply("shared_address", (Name("shared"),))),
@@ -188,7 +197,10 @@ def _entry(proc: Proc, layout: SharedLayout, gathered: Gathered) -> list[Node]:
         start.append(Do(Apply("mbarrier_init_done", ())))
     if start:
         nodes.append(Branch(Binary("==", Name("thread"), IntLit(0)), tuple(start)))
-    if proc.barriers:
+    if proc.block.clustered:
+        # every CTA has started and initialised its barriers before another touches its shared memory
+        nodes.append(Do(Apply("cluster_barrier", ())))
+    elif proc.barriers:
         nodes.append(Do(Apply("__syncthreads", ())))
     return nodes
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from exogpu.codegen.counters import Use
 from exogpu.codegen.cuda.tree import Apply, Binary, Expr, IntLit, Name, Subscript
 from exogpu.codegen.fold import Interval, simplify, simplify_cond
-from exogpu.codegen.lower.place import address_name, byte_offset, require_multiple, swizzled
+from exogpu.codegen.lower.place import address_name, byte_offset, in_cta, own_part, require_multiple, swizzled
 from exogpu.codegen.lower.state import MapSpec, State, barrier_address, swizzle_of
 from exogpu.codegen.lower.team import plus
 from exogpu.codegen.lower.value import Typed, converted, values_at
@@ -33,6 +34,7 @@ from exogpu.ir.emission import (
     TileAddress,
 )
 from exogpu.ir.index import Bin, Bool, Index, Int
+from exogpu.ir.instr import BufferInfo
 from exogpu.ir.stmt import BarrierRef, InstrCall, Point, Range, Window
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import ScalarFn
@@ -138,15 +140,25 @@ def _base(state: State, buffer: str, offset: Expr) -> Expr:
 
 
 def _shared(state: State, call: InstrCall, at: Element, align: int) -> Expr:
-    buffer, index = element_index(call, at)
-    info = state.buffers[buffer]
+    buffer, place = element_index(call, at)
+    info, index = own_part(state, buffer, place, call.span)
     require_multiple(simplify(byte_offset(info, index), state.facts), align, f"the window of `{buffer}`", call.span)
     return _base(state, buffer, swizzled(state, info, index))
 
 
+def tile_part(state: State, window: Window, call: InstrCall) -> tuple[BufferInfo, Sequence[Index]]:
+    """The executing CTA's part of a buffer, and the window's start in it. An instruction that is spread over CTAs names
+    the place in its own; the hardware goes to the same place in the others (PTX ISA, .multicast::cluster)."""
+    place = origin(window)
+    if call.instr.spread is not None and call.window(call.instr.spread) == window:
+        info, index, _ = in_cta(state, state.buffers[window.buffer], place)
+        return info, index
+    return own_part(state, window.buffer, place, call.span)
+
+
 def _tile(state: State, window: Window, align: int, call: InstrCall) -> Expr:
-    info = state.buffers[window.buffer]
-    offset = simplify(byte_offset(info, origin(window)), state.facts)
+    info, index = tile_part(state, window, call)
+    offset = simplify(byte_offset(info, index), state.facts)
     require_multiple(offset, align, f"the tile in `{window.buffer}`", call.span)
     return _base(state, window.buffer, state.indices.expr(offset))
 
@@ -166,8 +178,8 @@ def _map(state: State, call: InstrCall, tensor: str, tile: str) -> Name:
 
 def _descriptor(state: State, call: InstrCall, operand: MatrixDescriptor) -> Expr:
     window = call.window(operand.operand)
-    info = state.buffers[window.buffer]
-    *leading, column = origin(window)
+    info, index = own_part(state, window.buffer, origin(window), call.span)
+    *leading, column = index
     rows = simplify(byte_offset(info, (*leading, Int(0))), state.facts)
     require_multiple(rows, operand.atom, f"the first row of the operand in `{window.buffer}`", call.span)
     inside = simplify(Bin("*", column, Int(info.dtype.bytes)), state.facts)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 from exogpu.codegen.cuda.tree import Apply, Binary, Convert, Expr, IntLit, Name, Subscript, Unary
 from exogpu.codegen.fold import simplify
 from exogpu.codegen.lower.state import C_TYPES, State, swizzle_of
 from exogpu.diagnostics import BadInput, Diagnostic
-from exogpu.ir.index import Bin, Index, Int
+from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.linear import linear
 from exogpu.ir.types import Gmem, Rmem, Smem, WgmmaD
@@ -34,6 +35,25 @@ def byte_offset(info: BufferInfo, index: Sequence[Index]) -> Index:
     return Bin("*", linear_index(index, extents(info)), Int(info.dtype.bytes))
 
 
+def in_cta(state: State, info: BufferInfo, index: Sequence[Index]) -> tuple[BufferInfo, Sequence[Index], Expr | None]:
+    """What one CTA holds of a buffer, the index in it, and which CTA that is (None: the executing one)."""
+    if not state.proc.block.clustered or not isinstance(info.memory, Smem):
+        return info, index, None
+    cta = simplify(index[0], state.facts)
+    own = isinstance(cta, Var) and cta.name in state.own_cta
+    return replace(info, shape=info.shape[1:]), index[1:], None if own else state.indices.expr(cta)
+
+
+def own_part(state: State, buffer: str, index: Sequence[Index], span: Span) -> tuple[BufferInfo, Sequence[Index]]:
+    """What the executing CTA holds of a buffer, and the index in it; BadInput for another CTA's part."""
+    info, rest, cta = in_cta(state, state.buffers[buffer], index)
+    if cta is not None:
+        message = f"this instruction reaches only the own CTA's part of `{buffer}`"
+        fix = "index the first dimension with the variable of the enclosing `threads(..., unit=cta)` loop"
+        raise BadInput((Diagnostic("unsupported", message, span, help=fix),))
+    return info, rest
+
+
 def swizzled(state: State, info: BufferInfo, index: Sequence[Index]) -> Expr:
     """Byte offset of an element in a shared-memory buffer."""
     offset = simplify(byte_offset(info, index), state.facts)
@@ -55,15 +75,18 @@ def register_count(info: BufferInfo) -> int:
 
 def place(state: State, buffer: str, index: Sequence[Index], span: Span) -> Expr:
     """The lvalue of an element, of the buffer's storage type."""
-    info = state.buffers[buffer]
+    info, index, cta = in_cta(state, state.buffers[buffer], index)
     name = Name(buffer, user=True)
     match info.memory:
         case Gmem():
             return Subscript(name, global_offset(state, buffer, info, index))
         case Smem(swizzle=0):
-            return Subscript(name, state.indices.expr(linear_index(index, extents(info))))
+            start: Expr = name if cta is None else Apply("in_cta", (name, cta))
+            return Subscript(start, state.indices.expr(linear_index(index, extents(info))))
         case Smem():
-            pointer = Binary("+", Name(bytes_name(buffer)), swizzled(state, info, index))
+            bytes_: Expr = Name(bytes_name(buffer))
+            bytes_ = bytes_ if cta is None else Apply("in_cta", (bytes_, cta))
+            pointer = Binary("+", bytes_, swizzled(state, info, index))
             return Unary("*", Convert(f"{C_TYPES[info.dtype]}*", pointer, "reinterpret_cast"))
         case Rmem(threads):
             return Subscript(name, state.indices.expr(linear_index(index[threads:], extents(info)[threads:])))

@@ -41,9 +41,11 @@ class MapSpec:
 
 @dataclass(slots=True)
 class Gathered:
-    """Collected while statements are lowered: tensor maps, helper functions by their text, named barriers."""
+    """Collected while statements are lowered: tensor maps, helper functions by their text, named barriers. `remote` are
+    the mbarriers on which threads of other CTAs arrive."""
 
     barriers: BarrierIds
+    remote: frozenset[str] = frozenset()
     maps: dict[MapSpec, Name] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
 
@@ -58,8 +60,8 @@ class Gathered:
 @dataclass(frozen=True, slots=True)
 class State:
     """The place of a statement: kernel, executing team, variable facts and names, scalar values by name, slots of the
-    ring buffers in scope, accumulators in scope. `turn` is the unit whose turn it is, where that has been tested;
-    `idle`: it is another's, so only counters advance."""
+    ring buffers in scope, accumulators in scope, variables that hold the number of the executing CTA. `turn` is the
+    unit whose turn it is, where that has been tested; `idle`: it is another's, so only counters advance."""
 
     proc: Proc
     buffers: Mapping[str, BufferInfo]
@@ -71,6 +73,7 @@ class State:
     facts: Facts
     names: Mapping[str, Expr] = field(default_factory=dict)
     accumulators: tuple[str, ...] = ()
+    own_cta: tuple[str, ...] = ()
     turn: Index | None = None
     idle: bool = False
 

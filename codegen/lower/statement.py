@@ -13,6 +13,7 @@ from exogpu.codegen.cuda.tree import (
     Convert,
     Declare,
     Do,
+    Expr,
     IntLit,
     Loop,
     Name,
@@ -29,13 +30,13 @@ from exogpu.codegen.lower.role import role_team
 from exogpu.codegen.lower.state import C_TYPES, State, barrier_address, parity_expr, slot_expr, swizzle_of
 from exogpu.codegen.lower.tasks import ORDINAL as TASK_ORDINAL
 from exogpu.codegen.lower.tasks import task_loop
-from exogpu.codegen.lower.team import add, plus, split, starts_warps, times
+from exogpu.codegen.lower.team import CTA_RANK, add, cta, plus, split, starts_warps, times
 from exogpu.codegen.lower.turns import is_turn, sole_turn, units
 from exogpu.codegen.lower.value import Typed, converted, narrowed, values_at, widened
 from exogpu.codegen.specialise import loop_interval, must_expand
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.collective import WARP
-from exogpu.ir.index import ORDINAL, Int
+from exogpu.ir.index import ORDINAL, Bin, Int
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
@@ -46,6 +47,8 @@ from exogpu.ir.stmt import (
     For,
     If,
     InstrCall,
+    Point,
+    Range,
     Role,
     Seq,
     Stmt,
@@ -194,11 +197,26 @@ def _threads(state: State, stmt: For, unit: int, path: Path) -> list[Node]:
     lo, hi = stmt.lo, stmt.hi
     if not isinstance(lo, Int) or not isinstance(hi, Int):
         raise BadInput((Diagnostic("unsupported", "the bounds of a thread loop are literals", stmt.span),))
+    block = state.proc.block
+    if block.clustered and unit == block.threads and state.team.size == block.threads * block.cluster:
+        return _ctas(state, stmt, lo.value, hi.value, path)
     parts = split(state.team, lo.value, hi.value, unit)
     value = IntLit(lo.value) if parts.value is None else parts.value
     body = lower_block(state.with_team(parts.team), stmt.body, path)
     nodes: tuple[Node, ...] = (Declare("const int", Name(stmt.var, user=True), value), *body)
     return [Branch(parts.takes_part, nodes)] if parts.takes_part is not None else [Scope(nodes)]
+
+
+def _ctas(state: State, stmt: For, lo: int, hi: int, path: Path) -> list[Node]:
+    """A loop over the CTAs of the cluster: each runs the iteration of its own number."""
+    block = state.proc.block
+    inner = replace(state.with_team(cta(block.threads)), own_cta=(*state.own_cta, stmt.var))
+    body = lower_block(inner, stmt.body, path)
+    nodes: tuple[Node, ...] = (Declare("const int", Name(stmt.var, user=True), CTA_RANK), *body)
+    tests = [Binary(">=", CTA_RANK, IntLit(lo))] * (lo > 0) + [Binary("<", CTA_RANK, IntLit(hi))] * (hi < block.cluster)
+    if not tests:
+        return [Scope(nodes)]
+    return [Branch(tests[0] if len(tests) == 1 else Binary("&&", *tests), nodes)]
 
 
 def _tasks(state: State, stmt: For, path: Path) -> list[Node]:
@@ -222,8 +240,14 @@ def _fence(state: State, span: Span) -> list[Node]:
     team = state.team
     if team.size == 1:
         return []
-    if team.size == state.proc.block.threads:
+    block = state.proc.block
+    if block.cluster > 1 and team.size == block.threads * block.cluster:
+        return [Do(Apply("cluster_barrier", ()))]
+    if team.size == block.threads and all(first % block.threads == 0 for first in team.firsts):
         return [Do(Apply("__syncthreads", ()))]
+    if any(first // block.threads != (first + team.size - 1) // block.threads for first in team.firsts):
+        message = f"no barrier exists for a group of {team.size} threads of several CTAs"
+        raise BadInput((Diagnostic("unsupported", message, span, help="use the whole cluster, or parts of one CTA"),))
     if team.size < WARP and WARP % team.size == 0 and all(first % team.size == 0 for first in team.firsts):
         first = Binary("&", Name("lane"), IntLit(WARP - team.size))
         return [Do(Apply("__syncwarp", (Binary("<<", IntLit((1 << team.size) - 1, "u"), first),)))]
@@ -239,10 +263,13 @@ def _fence(state: State, span: Span) -> list[Node]:
 
 def _arrive(state: State, stmt: Arrive, path: Path) -> list[Node]:
     address = barrier_address(state, stmt.barrier, state.use(path))
-    if stmt.tx is None:
-        nodes: list[Node] = [Do(Apply("mbarrier_arrive", (address,)))]
+    bytes_ = () if stmt.tx is None else (state.indices.expr(stmt.tx),)
+    name = "mbarrier_arrive" if stmt.tx is None else "mbarrier_arrive_expect"
+    if stmt.ctas is None:
+        nodes: list[Node] = [Do(Apply(name, (address, *bytes_)))]
     else:
-        nodes = [Do(Apply("mbarrier_arrive_expect", (address, state.indices.expr(stmt.tx))))]
+        order = "_relaxed" if stmt.relaxed else ""
+        nodes = [Do(Apply(f"{name}{order}_at", (address, cta, *bytes_))) for cta in _targets(state, stmt.ctas)]
     return _by_first(state, path, nodes)
 
 
@@ -255,10 +282,19 @@ def _by_first(state: State, path: Path, nodes: Sequence[Node] = ()) -> list[Node
     return [Branch(Binary("==", state.team.thread, IntLit(0)), tuple(nodes))]
 
 
+def _targets(state: State, ctas: Point | Range) -> list[Expr]:
+    match ctas:
+        case Point(index):
+            return [state.indices.expr(index)]
+        case Range(lo, extent):
+            return [state.indices.expr(Bin("+", lo, Int(n))) for n in range(extent)]
+
+
 def _await(state: State, stmt: Await, use: Use) -> list[Node]:
     if use.counter is None and use.skip:
         return []
-    wait = Do(Apply("mbarrier_wait", (barrier_address(state, stmt.barrier, use), parity_expr(use))))
+    name = "mbarrier_wait_cluster" if stmt.barrier in state.gathered.remote else "mbarrier_wait"
+    wait = Do(Apply(name, (barrier_address(state, stmt.barrier, use), parity_expr(use))))
     if use.counter is None or not use.skip:
         return [wait]
     return [Branch(Binary(">=", count_name(use.counter), IntLit(use.skip)), (wait,))]

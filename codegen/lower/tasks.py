@@ -1,4 +1,4 @@
-"""Tasks: which one a CTA runs, decoded from its number, and the persistent walk."""
+"""Tasks: which one a CTA or cluster runs, decoded from its number, and the persistent walk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from exogpu.codegen.cuda.tree import Apply, Binary, Declare, Expr, IntLit, Loop, Name, Node, Set
 from exogpu.codegen.lower.index import Indices
-from exogpu.codegen.lower.team import add
+from exogpu.codegen.lower.team import add, quotient
 from exogpu.ir.index import Bin
 from exogpu.ir.proc import Block
 from exogpu.ir.stmt import For
@@ -28,8 +28,9 @@ def task_loop(
     head: list[Node] = [Declare("const int", name, size) for name, size in zip(counts, sizes, strict=True)]
     offsets = [indices.expr(loop.lo) for loop in loops]
     decoded = decode(TASK, [Name(loop.var, user=True) for loop in loops], counts, offsets, block.raster)
+    first, step = (quotient(place, block.cluster) for place in (BLOCK, GRID))
     if not block.persistent:
-        return [*head, Declare("const int", TASK, BLOCK), *decoded, *body]
+        return [*head, Declare("const int", TASK, first), *decoded, *body]
     total: Expr = counts[0]
     for count in counts[1:]:
         total = Binary("*", total, count)
@@ -38,7 +39,7 @@ def task_loop(
     if numbered:
         head.append(Declare("int", ORDINAL, IntLit(0)))
         body = (*body, Set(ORDINAL, "+=", IntLit(1)))
-    return [*head, Loop(TASK, BLOCK, tasks, GRID, (*decoded, *body), 1)]
+    return [*head, Loop(TASK, first, tasks, step, (*decoded, *body), 1)]
 
 
 def decode(

@@ -9,6 +9,9 @@ from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.collective import WARP
 from exogpu.source import Span
 
+CTA_RANK = Name("cta_rank")
+"""The CTA's number in its cluster."""
+
 NAMED_BARRIERS = range(1, 16)
 
 
@@ -29,6 +32,14 @@ class Team:
 def cta(threads: int) -> Team:
     """All threads of the CTA."""
     return Team(threads, Name("thread"), Name("warp"), Name("lane"), (0,), IntLit(0))
+
+
+def cluster(threads: int, ctas: int) -> Team:
+    """All threads of the cluster."""
+    if ctas == 1:
+        return cta(threads)
+    thread, warp = (add(times(CTA_RANK, n), Name(word)) for n, word in ((threads, "thread"), (threads // WARP, "warp")))
+    return Team(threads * ctas, thread, warp, Name("lane"), (0,), IntLit(0))
 
 
 def plus(a: Expr, b: int) -> Expr:

@@ -95,8 +95,8 @@ class Kernel:
             return Launch(target, None, 0, None, ())
         driver.activate(target)
         function, resident = self._function(target)
-        limit = target.multiprocessors * resident
-        grid = min(tasks, limit) if self.manifest.persistent else tasks
+        clusters = min(tasks, max(1, resident)) if self.manifest.persistent else tasks
+        grid = clusters * self.manifest.cluster
         values = tuple(parameter(self.manifest, p, bound) for p in self.manifest.parameters)
         pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v in values))
         return Launch(target, function, grid, pointers, values)
@@ -105,7 +105,11 @@ class Kernel:
         if target.ordinal not in self._functions:
             m = self.manifest
             function = driver.load_function(self.bundle.cubin, m.entry, m.shared_bytes)
-            self._functions[target.ordinal] = function, driver.resident_blocks(function, m.threads, m.shared_bytes)
+            if m.cluster > 1:
+                resident = driver.resident_clusters(function, m.cluster, m.threads, m.shared_bytes)
+            else:
+                resident = target.multiprocessors * driver.resident_blocks(function, m.threads, m.shared_bytes)
+            self._functions[target.ordinal] = function, resident
         return self._functions[target.ordinal]
 
     def _run_on_copies(self, bound: Bound, target: driver.Device, stream: int) -> None:
@@ -131,7 +135,7 @@ def task_count(manifest: Manifest, sizes: dict[str, int]) -> int:
     tasks = 1
     for lo, hi in manifest.tasks:
         tasks *= max(0, evaluate(hi, sizes) - evaluate(lo, sizes))
-    if tasks > MAX_TASKS:
+    if tasks * manifest.cluster > MAX_TASKS:
         raise LaunchError(f"the problem has {tasks} tasks, more than {MAX_TASKS}")
     return tasks
 

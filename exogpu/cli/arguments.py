@@ -42,6 +42,7 @@ def build_parser() -> argparse.ArgumentParser:
     mutate = _add(commands, "mutate", "edit every synchronisation statement of a kernel and verify each edit")
     mutate.add_argument("target", metavar="PATH[:NAME]", help="the kernel")
     _add_output(mutate)
+    _add_jobs(mutate)
     _add(commands, "list", "list the shipped kernels with their signatures")
     explain = _add(commands, "explain", "explain a diagnostic code, for example race.war")
     explain.add_argument("code", metavar="CODE", nargs="?", help="the code; without it, all codes are listed")
@@ -62,6 +63,23 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour the text report")
 
 
+def _add_proving(parser: argparse.ArgumentParser) -> None:
+    _add_jobs(parser)
+    parser.add_argument("--no-cache", action="store_true", help="decide everything again, and keep nothing")
+
+
+def _add_jobs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--jobs", type=_positive, metavar="N", help="processes to use (default: as many as there are cores)"
+    )
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a positive whole number")
+    return int(text)
+
+
 def _add_verify(commands: AddParser) -> None:
     parser = _add(commands, "verify", "prove kernels, or show how they fail")
     parser.add_argument("targets", metavar="PATH[:NAME]", nargs="*", help="what to verify")
@@ -73,6 +91,7 @@ def _add_verify(commands: AddParser) -> None:
     )
     parser.add_argument("--deterministic", action="store_true", help="leave out seconds, versions and absolute paths")
     parser.add_argument("--smt-dir", metavar="DIR", help="write every question put to the solver as an SMT-LIB file")
+    _add_proving(parser)
     parser.add_argument("--allow-unknown", action="store_true", help="exit 0 although something is unknown")
 
 
@@ -81,6 +100,7 @@ def _add_compile(commands: AddParser) -> None:
     parser.add_argument("target", metavar="PATH[:NAME]", help="the kernel")
     parser.add_argument("-o", "--output", metavar="OUT", help="the bundle to write (default: NAME.exogpu)")
     _add_output(parser)
+    _add_proving(parser)
 
 
 def _add_run(commands: AddParser) -> None:

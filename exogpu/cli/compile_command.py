@@ -8,21 +8,21 @@ from pathlib import Path
 
 from exogpu.cli.errors import UsageError
 from exogpu.cli.output import palette, render
+from exogpu.cli.proofs import decided
 from exogpu.cli.targets import load_target, resolve
 from exogpu.diagnostics import BadInput
 from exogpu.ir.proc import Proc
 from exogpu.report.model import Exit, Run, exit_status
 from exogpu.report.text import headline
-from exogpu.verify.proven import ProvenKernel
+from exogpu.verify.proven import ProvenKernel, seal
 
 
 def execute(arguments: argparse.Namespace) -> Exit:
     """Writes a bundle only for a proven kernel; else prints the same report as `verify`."""
-    from exogpu.verify.prove import prove
-
     try:
         proc = _one_proc(arguments.target)
-        proven, report = prove(proc)
+        report = decided(proc, arguments)
+        proven = seal(proc, report)
         run = Run((report,))
         if proven is not None:
             print(headline(run, report, palette(arguments.color)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from functools import partial
 
 from exogpu.cli.output import render
 from exogpu.cli.targets import load_target, resolve
@@ -21,28 +22,35 @@ def execute(arguments: argparse.Namespace) -> Exit:
         run = Run(problems=error.diagnostics)
         sys.stdout.write(render(run, "text", arguments.color))
         return exit_status(run)
-    undecided = sum(_table(proc) for proc in procs)
+    undecided = sum(_table(proc, arguments.jobs) for proc in procs)
     return Exit.UNDECIDED if undecided else Exit.PROVED
 
 
-def _table(proc: Proc) -> int:
+def _table(proc: Proc, jobs: int | None) -> int:
     """The table of one kernel; returns the number of undecided mutants."""
     from exogpu.verify.mutants import mutants
-    from exogpu.verify.prove import verify
-    from exogpu.verify.result import Status
+    from exogpu.verify.workers import cores, spread
 
     found: Counter[str] = Counter()
-    for mutant in mutants(proc):
-        try:
-            report = verify(mutant.proc)
-        except BadInput as error:
-            verdict, why = "not well formed", error.diagnostics[0].message
-        else:
-            broken = sorted({o.rule for o in report.obligations if o.status is Status.REFUTED})
-            open_ = sorted({o.reason for o in report.obligations if o.status is Status.UNKNOWN})
-            verdict = {Status.REFUTED: "killed", Status.PROVED: "still proved"}.get(report.status, "undecided")
-            why = ", ".join(broken) if broken else "; ".join(open_)
+    all_mutants = list(mutants(proc))
+    fates = spread([partial(_fate, mutant.proc) for mutant in all_mutants], jobs or cores())
+    for mutant, (verdict, why) in zip(all_mutants, fates, strict=True):
         found[verdict] += 1
         print(f"{mutant.span.line:5}  {verdict:15}  {mutant.what}" + (f"  [{why}]" if why else ""), flush=True)
     print(f"{proc.name}: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(found.items())))
     return found["undecided"]
+
+
+def _fate(mutant: Proc) -> tuple[str, str]:
+    """What becomes of a mutant, and why."""
+    from exogpu.verify.prove import verify
+    from exogpu.verify.result import Status
+
+    try:
+        report = verify(mutant)
+    except BadInput as error:
+        return "not well formed", error.diagnostics[0].message
+    broken = sorted({o.rule for o in report.obligations if o.status is Status.REFUTED})
+    open_ = sorted({o.reason for o in report.obligations if o.status is Status.UNKNOWN})
+    verdict = {Status.REFUTED: "killed", Status.PROVED: "still proved"}.get(report.status, "undecided")
+    return verdict, ", ".join(broken) if broken else "; ".join(open_)

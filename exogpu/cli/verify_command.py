@@ -9,11 +9,10 @@ from pathlib import Path
 
 from exogpu.cli.errors import UsageError
 from exogpu.cli.output import render
+from exogpu.cli.proofs import decided
 from exogpu.cli.targets import Target, load_procs, resolve, shipped
 from exogpu.diagnostics import BadInput, Diagnostic
-from exogpu.ir.proc import Proc
 from exogpu.report.model import Exit, Run, exit_status
-from exogpu.verify.result import Report
 
 
 def execute(arguments: argparse.Namespace) -> Exit:
@@ -22,7 +21,7 @@ def execute(arguments: argparse.Namespace) -> Exit:
         raise UsageError("give PATH[:NAME] of what to verify, or --all for the shipped kernels")
     targets, unresolved = _targets(arguments)
     procs, unreadable = load_procs(targets)
-    reports = tuple(_verify(proc) for proc in procs)
+    reports = tuple(decided(proc, arguments) for proc in procs)
     run = Run(
         reports,
         (*unresolved, *unreadable),
@@ -44,14 +43,6 @@ def _targets(arguments: argparse.Namespace) -> tuple[list[Target], list[Diagnost
         except BadInput as error:
             problems += error.diagnostics
     return targets, problems
-
-
-def _verify(proc: Proc) -> Report:
-    from exogpu.verify.prove import verify
-
-    if sys.stderr.isatty():
-        print(f"verifying {proc.name} ...", file=sys.stderr)
-    return verify(proc)
 
 
 def write_queries(run: Run, folder: Path) -> None:

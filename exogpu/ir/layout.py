@@ -78,7 +78,7 @@ def _round_up(value: int, multiple: int) -> int:
 
 def cta_shape(block: Block, shape: tuple[int, ...]) -> tuple[int, ...]:
     """What one CTA holds of a buffer in shared memory: a cluster's buffers have the CTA as their first dimension."""
-    return shape if block.cluster == 1 else shape[1:]
+    return shape[1:] if block.clustered else shape
 
 
 def plan_layout(proc: Proc) -> SharedLayout:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from exogpu.diagnostics import Diagnostic
-from exogpu.ir.collective import WARP, WARPGROUP, Collective, inside, role
+from exogpu.ir.collective import WARP, WARPGROUP, Collective, inside, role, whole
 from exogpu.ir.index import ORDINAL, Index, Int
 from exogpu.ir.instr import InOrder, Instr
 from exogpu.ir.proc import Block
@@ -128,6 +128,10 @@ def _instruction(stmt: Stmt, instr: Instr, who: Collective) -> Iterator[Diagnost
 
 def _arrive(stmt: Arrive, place: Place) -> Iterator[Diagnostic]:
     """The CTAs of a remote arrive are literal, or one that the executing thread's coordinates name."""
+    if stmt.relaxed and (stmt.ctas is None or stmt.tx is not None):
+        text = "only an arrive on the barriers of other CTAs, without bytes, is relaxed"
+        fix = f"write `Arrive({stmt.barrier}[...], relaxed=True)`, or leave `relaxed` out"
+        yield Diagnostic("lang.cluster", text, stmt.span, help=fix)
     match stmt.ctas:
         case Range(lo, extent) if not isinstance(lo, Int) or not 0 <= lo.value <= place.block.cluster - extent:
             text = f"`{stmt.barrier}[...]` ranges over CTAs that the cluster of {place.block.cluster} does not have"
@@ -161,7 +165,7 @@ def _role(stmt: Role, place: Place) -> Iterator[Diagnostic]:
     if not place.whole_cta:
         text = "a role is selected among all threads of one CTA only"
         fix = "move it out of the enclosing role or `threads` loop"
-        if place.block.cluster > 1 and place.who.size > place.block.threads:
+        if place.block.clustered and place.who == whole(place.block):
             fix = f"put it into `for c in threads({place.block.cluster}, unit=cta):`"
         yield Diagnostic("lang.role", text, stmt.span, help=fix)
     if stmt.index is not None and ORDINAL in index_names(stmt.index) and not place.in_tasks:
@@ -225,8 +229,8 @@ def _allocation(stmt: Alloc, place: Place) -> Iterator[Diagnostic]:
 
 
 def of_cluster(block: Block, who: Collective) -> bool:
-    """What `who` allocates has the CTA as its first dimension: it is a cluster of several CTAs."""
-    return block.cluster > 1 and who.size > block.threads
+    """What `who` allocates has the CTA as its first dimension: it is a whole cluster."""
+    return block.clustered and who == whole(block)
 
 
 def _of_cluster(stmt: Alloc, place: Place) -> Iterator[Diagnostic]:

@@ -85,7 +85,7 @@ def _block(block: Block) -> str:
         parts.append("persistent=True")
     if block.raster != 1:
         parts.append(f"raster={block.raster}")
-    if block.cluster != 1:
+    if block.clustered:
         parts.append(f"cluster={block.cluster}")
     return f"block({', '.join(parts)})"
 
@@ -139,9 +139,10 @@ def _statement(stmt: Stmt, shapes: Shapes) -> Iterator[str]:
             yield from _call(stmt, shapes)
         case Fence():
             yield "Fence()"
-        case Arrive(barrier, tx, ctas):
+        case Arrive(barrier, tx, ctas, relaxed):
             owner = barrier if ctas is None else f"{barrier}[{_dimension(ctas, None)}]"
-            yield f"Arrive({owner})" if tx is None else f"Arrive({owner}, tx={index_text(tx)})"
+            options = [] if tx is None else [f"tx={index_text(tx)}"]
+            yield f"Arrive({', '.join((owner, *options, *(['relaxed=True'] if relaxed else [])))})"
         case Await(barrier, lag):
             yield f"Await({barrier}, lag={lag})" if lag else f"Await({barrier})"
 

@@ -71,8 +71,9 @@ class Block:
     """Launch configuration: the CTA's threads, its roles in thread order (none for `block(n)`), whether a
     CTA walks its tasks in a persistent loop, the raster group, and the CTAs that form a cluster.
 
-    The CTAs of a cluster run one task together; thread numbers run through all of them, CTA after CTA. A buffer in
-    shared memory or registers that a cluster of several allocates has the CTA as its first dimension.
+    The CTAs of a cluster run one task together; thread numbers run through all of them, CTA after CTA. `clustered`:
+    the kernel is written for clusters, also of one CTA, so a buffer in shared memory or registers that the cluster
+    allocates has the CTA as its first dimension.
 
     `raster` g > 1 groups g consecutive values of the first task loop and walks them fastest inside the group
     (last loop next); 1 is row-major order. Any value visits every task exactly once.
@@ -83,6 +84,7 @@ class Block:
     persistent: bool = False
     raster: int = 1
     cluster: int = 1
+    clustered: bool = False
     span: Span = field(default=NOWHERE, compare=False)
 
 

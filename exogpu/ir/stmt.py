@@ -190,11 +190,13 @@ class Fence:
 class Arrive:
     """The first thread of the enclosing collective arrives on a barrier (release): its k-th arrive contributes to
     phase k. `tx` adds expected bytes to that phase first (arrive.expect_tx). Each CTA of a cluster has its own
-    sequence of phases: `ctas` names those whose barrier is meant (None: the thread's own CTA)."""
+    sequence of phases: `ctas` names those whose barrier is meant (None: the own CTA). A `relaxed` arrive counts
+    but publishes no ordinary access; it saves the fence that a release across CTAs costs."""
 
     barrier: str
     tx: Index | None
     ctas: Point | Range | None = None
+    relaxed: bool = False
     span: Span = field(default=NOWHERE, compare=False)
 
 

@@ -11,7 +11,7 @@ from exogpu.ir.proc import MAX_COUNT
 from exogpu.ir.stmt import Arrive, Await, BarrierRef, Fence, IndexArg, InstrCall, Operand, Point, Range, Stmt
 from exogpu.ir.value import ScalarFn
 from exogpu.lang.errors import Rejected, closest, reject
-from exogpu.lang.indices import cond, index, integer
+from exogpu.lang.indices import cond, flag, index, integer
 from exogpu.lang.scope import BarrierName, Context
 from exogpu.lang.windows import dimension, window
 
@@ -30,12 +30,13 @@ def call_statement(ctx: Context, node: ast.Call) -> Stmt:
         bind(ctx, node, "Fence", (), ())
         return Fence(ctx.span(node))
     if word == "Arrive":
-        given = bind(ctx, node, "Arrive", ("barrier", "tx"), ("tx",))
+        given = bind(ctx, node, "Arrive", ("barrier", "tx", "relaxed"), ("tx", "relaxed"))
         tx = given.get("tx")
         rule = f"in 0..{MAX_COUNT}"
         bytes = None if tx is None else Int(integer(ctx, tx, "`tx`", lambda v: 0 <= v <= MAX_COUNT, rule), ctx.span(tx))
         name, ctas = owned_barrier(ctx, given["barrier"])
-        return Arrive(name, bytes, ctas, ctx.span(node))
+        relaxed = flag(ctx, given["relaxed"], "relaxed") if "relaxed" in given else False
+        return Arrive(name, bytes, ctas, relaxed, ctx.span(node))
     if word == "Await":
         given = bind(ctx, node, "Await", ("barrier", "lag"), ("lag",))
         lag = given.get("lag")

@@ -13,7 +13,7 @@ from exogpu.ir.types import Gmem
 from exogpu.lang.annotations import tensor_shape, tensor_type
 from exogpu.lang.calls import bind
 from exogpu.lang.errors import closest, reject
-from exogpu.lang.indices import cond, integer
+from exogpu.lang.indices import cond, flag, integer
 from exogpu.lang.scope import BarrierName, Broken, Buffer, Context, DataScalar, Variable, identifier
 from exogpu.lang.values import dtype
 
@@ -99,27 +99,22 @@ def block(ctx: Context, node: ast.Call) -> Block:
     if len(node.args) > 1 or bool(node.args) == bool(roles):
         help_text = "write `block(256)`, or name the roles: `block(producer=warps(1), consumer=warpgroups(2))`"
         raise reject("arity", "`block` takes a number of threads or named roles", ctx.span(node), help=help_text)
-    persistent = _flag(ctx, options["persistent"]) if "persistent" in options else False
+    persistent = flag(ctx, options["persistent"], "persistent") if "persistent" in options else False
     raster = _count(ctx, options, "raster")
     cluster = _count(ctx, options, "cluster")
     if node.args:
         threads = integer(ctx, node.args[0], "the number of threads", lambda v: v >= 1, "at least 1")
-        return Block(threads, (), persistent, raster, cluster, ctx.span(node))
+        return Block(threads, (), persistent, raster, cluster, "cluster" in options, ctx.span(node))
     parts = [_role(ctx, k) for k in roles]
     firsts = accumulate((p.threads for p in parts), initial=0)
     decls = tuple(replace(p, first=first) for first, p in zip(firsts, parts, strict=False))
-    return Block(sum(r.threads for r in decls), decls, persistent, raster, cluster, ctx.span(node))
+    return Block(
+        sum(r.threads for r in decls), decls, persistent, raster, cluster, "cluster" in options, ctx.span(node)
+    )
 
 
 def _count(ctx: Context, options: dict[str, ast.expr], name: str) -> int:
     return integer(ctx, options[name], f"`{name}`", lambda v: v >= 1, "at least 1") if name in options else 1
-
-
-def _flag(ctx: Context, node: ast.expr) -> bool:
-    value = node.value if isinstance(node, ast.Constant) else ctx.constant(node)
-    if isinstance(value, bool):
-        return value
-    raise reject("type_mismatch", "`persistent` is True or False", ctx.span(node))
 
 
 def _role(ctx: Context, keyword: ast.keyword) -> RoleDecl:

@@ -225,3 +225,11 @@ def integer(ctx: Context, node: ast.expr, what: str, allowed: Callable[[int], bo
     if not allowed(value):
         raise reject("range", f"{what} must be {rule}, not {value}", ctx.span(node))
     return value
+
+
+def flag(ctx: Context, node: ast.expr, what: str) -> bool:
+    """A literal or captured truth value."""
+    value = node.value if isinstance(node, ast.Constant) else ctx.constant(node)
+    if isinstance(value, bool):
+        return value
+    raise reject("type_mismatch", f"`{what}` is True or False", ctx.span(node))

@@ -36,7 +36,7 @@ def _report(run: Run, report: Report) -> dict[str, Any]:
         "obligations": [_obligation(run, o) for o in report.obligations],
     }
     if not run.deterministic:
-        result |= {"solver": report.solver, "seconds": round(report.seconds, 3)}
+        result |= {"solver": report.solver, "seconds": round(report.seconds, 3), "cached": report.cached}
     return result
 
 

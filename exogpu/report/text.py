@@ -109,7 +109,11 @@ def _cost(run: Run, report: Report) -> str:
     if run.deterministic:
         return ""
     rlimit = sum(q.rlimit for o in report.obligations for q in o.queries)
-    parts = [f"{report.seconds:.2f} s", report.solver, f"rlimit {rlimit:,}" if rlimit else ""]
+    parts = [
+        f"{report.seconds:.2f} s{' from cache' if report.cached else ''}",
+        report.solver,
+        f"rlimit {rlimit:,}" if rlimit else "",
+    ]
     return ", ".join(filter(None, parts))
 
 

@@ -49,6 +49,26 @@ def test_bf16_gemm_has_the_intended_form() -> None:
     assert main_loop.count("_slot += 1") == 2, "one counter for the stages, one for the releases"
 
 
+def test_cluster_gemm_multicasts_and_arrives_across_ctas() -> None:
+    (bundle,) = compiled(ROOT / "exogpu" / "kernels" / "gemm_bf16_cluster.py").values()
+    assert bundle.manifest.cluster == 2
+    maps = {p.name: p.box for p in bundle.manifest.parameters if p.kind == "map"}
+    assert maps == {"A": (128, 64), "B": (128, 64), "C": (64, 64)}, "half of B's tile is loaded by each CTA"
+    text = bundle.cuda[bundle.cuda.index('extern "C"') :]
+    assert "__cluster_dims__(2, 1, 1)" in text
+    for part in ("task = blockIdx.x >> 1", "task += gridDim.x >> 1", "3u\n", "mbarrier_wait_cluster(empty_barrier"):
+        assert part in text
+    assert text.count("mbarrier_arrive_relaxed_at(empty_barrier") == 2
+    assert text.count("cluster_barrier();") == 3, "at the start, and at the end of each role"
+    assert "mbarrier_wait(full_barrier" in text, "nobody of another CTA arrives on `full`"
+
+
+def test_elements_of_another_cta_are_reached_through_its_window() -> None:
+    text = cuda_text(kernels(ROOT / "examples" / "cluster_reverse.py")["cluster_reverse"])
+    assert "parts[t] = X[" in text
+    assert "in_cta(parts, 3 - c_1)[127 - t_1]" in text
+
+
 def test_only_tensors_that_nothing_writes_are_restricted() -> None:
     """A restricted pointer licenses non-coherent loads, also of rows that TMA stores to."""
     text = cuda_text(kernels(CASES / "pipelines.py")["reread"])

@@ -38,6 +38,10 @@ def _stencil(args: dict[str, Any]) -> Array:
     return np.convolve(args["X"].astype(np.float64), args["W"][::-1].astype(np.float64))[3:-3]
 
 
+def _reversed(args: dict[str, Any]) -> Array:
+    return np.asarray(args["X"][:, ::-1])
+
+
 @pytest.mark.parametrize(
     ("name", "out", "sizes", "reference"),
     [
@@ -47,6 +51,7 @@ def _stencil(args: dict[str, Any]) -> Array:
         ("softmax", "Y", {"M": 2, "N": 300}, _softmax),
         ("stencil", "Y", {"N": 7}, _stencil),
         ("stencil", "Y", {"N": 600}, _stencil),
+        ("cluster_reverse", "Y", {"M": 3}, _reversed),
     ],
 )
 def test_meaning(name: str, out: str, sizes: dict[str, int], reference: Callable[[dict[str, Any]], Array]) -> None:
@@ -55,7 +60,7 @@ def test_meaning(name: str, out: str, sizes: dict[str, int], reference: Callable
     np.testing.assert_allclose(interpret(proc, args)[out], reference(args), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["transpose", "softmax", "stencil"])
+@pytest.mark.parametrize("name", ["transpose", "softmax", "stencil", "cluster_reverse"])
 def test_proved_for_all_sizes(name: str) -> None:
     report = verify(_proc(name))
     assert report.status is Status.PROVED, [o for o in report.obligations if o.status is not Status.PROVED]

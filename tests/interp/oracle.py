@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exogpu.ir.evaluate import evaluate, holds
-from exogpu.ir.functions import FUNCTIONS
 from exogpu.ir.index import Index
 from exogpu.ir.interp import sequential
+from exogpu.ir.interp.functions import NUMPY
 from exogpu.ir.numeric import compute_dtype, convert, poison, storage_dtype
 from exogpu.ir.proc import Proc, SizeArg, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, For, If, Stmt
@@ -79,7 +79,7 @@ class Oracle:
             case Neg(arg):
                 return -self._value(arg, env, like)
             case Call(fn, args):
-                return FUNCTIONS[fn].numpy(*(self._value(a, env, like) for a in args))
+                return NUMPY[fn](*(self._value(a, env, like) for a in args))
             case Cast(to, arg):
                 return convert(np.asarray(self._value(arg, env, like)), to)[()]
             case Select(cond, then, orelse):

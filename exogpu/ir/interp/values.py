@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from exogpu.ir.functions import FUNCTIONS
+from exogpu.ir.interp.functions import NUMPY
 from exogpu.ir.interp.grid import Grid, negated
 from exogpu.ir.numeric import Array, compute_dtype, convert
 from exogpu.ir.types import Scalar
@@ -45,7 +45,7 @@ class Evaluator:
             case Cast(to, arg):
                 return convert(self.value(arg, grid, Scalar.F64), to, self.precise)
             case Call(fn, args):
-                return FUNCTIONS[fn].numpy(*(self.widened(a, grid, kind) for a in args))
+                return NUMPY[fn](*(self.widened(a, grid, kind) for a in args))
             case Select():
                 return self._select(v, grid, kind)
 

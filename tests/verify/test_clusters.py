@@ -1,0 +1,175 @@
+"""Clusters: per rule a bad kernel and its good twin, which differ in one place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from exogpu.lang import load
+from exogpu.verify.prove import verify
+from exogpu.verify.result import Report, Status
+
+DSMEM = """from exogpu.lang import *
+
+@proc
+def k(M: size, X: f32[M, 64] @ GMEM, Y: f32[M, 64] @ GMEM):
+    block(32, persistent=True, cluster=2)
+    for m in tasks(0, M):
+        parts: f32[2, 32] @ SMEM
+        for c in threads(2, unit=cta):
+            for t in threads(32):
+                parts[c, t] = X[m, 32 * c + t]
+            {cta_fence}
+        {fence}
+        for c in threads(2, unit=cta):
+            for t in threads(32):
+                Y[m, 32 * c + t] = parts[1 - c, 31 - t]
+        {last}
+"""
+
+RING = """from exogpu.lang import *
+
+@proc
+def k(M: size, K: size, X: f32[M, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
+    block(producer=warps(1), consumer=warps(1), persistent=True, cluster={cluster})
+    full = mbarrier(ring=2, count=1)
+    empty = mbarrier(ring=2, count={count})
+    for m in tasks(0, ceildiv(M, {cluster})):
+        for k in seq(0, K):
+            s: f32[{cluster}, {cluster}, 32] @ SMEM(ring=2)
+            for c in threads({cluster}, unit=cta):
+                with role(producer):
+                    for p in threads(1):
+                        Await(empty, lag={lag})
+                        {copy}
+                        Arrive(full, tx={tx})
+            for c in threads({cluster}, unit=cta):
+                with role(consumer):
+                    Await(full)
+                    for l in threads(32):
+                        if {cluster} * m + c < M:
+                            Y[{cluster} * m + c, l] = s[c, {cluster} - 1 - c, l]
+                    {proxy}
+                    {join}
+                    for r in threads({cluster}):
+                        Arrive(empty[{target}]{order})
+    {last}
+"""
+
+MULTICAST = "tma_load_multicast(s[:, c : c + 1, :], X[{cluster} * m + c : {cluster} * m + c + 1, :], full)"
+
+
+def dsmem(**changed: str) -> str:
+    """The exchange through the peer's shared memory, with some places changed."""
+    return DSMEM.format(**{"cta_fence": "pass", "fence": "Fence()", "last": "Fence()"} | changed)
+
+
+def ring(cluster: int = 2, **changed: str) -> str:
+    """The multicast ring whose slots are read by ordinary loads."""
+    holes = {
+        "count": str(cluster),
+        "lag": "2",
+        "copy": MULTICAST.format(cluster=cluster),
+        "tx": str(128 * cluster),
+        "proxy": "fence_proxy_async()",
+        "join": "Fence()",
+        "target": "r",
+        "order": "",
+        "last": "Fence()",
+    }
+    return RING.format(cluster=cluster, **(holes | changed))
+
+
+def verdict(text: str, tmp_path: Path) -> Report:
+    path = tmp_path / "k.py"
+    path.write_text(text)
+    return verify(load(path)["k"])
+
+
+def broken(report: Report) -> set[str]:
+    """Refuted rules; nothing may be left open."""
+    assert report.status is Status.REFUTED, [(o.name, o.status, o.reason) for o in report.obligations]
+    assert all(o.counterexample is not None for o in report.obligations if o.status is Status.REFUTED)
+    return {o.rule for o in report.obligations if o.status is Status.REFUTED}
+
+
+@pytest.mark.parametrize("text", [dsmem(), ring(), ring(3), ring(lag="1")], ids=["dsmem", "ring", "three", "lag1"])
+def test_good(text: str, tmp_path: Path) -> None:
+    report = verdict(text, tmp_path)
+    assert report.status is Status.PROVED, [(o.name, o.status, o.reason) for o in report.obligations]
+
+
+def test_axioms_of_a_multicast_ring(tmp_path: Path) -> None:
+    assert {"L7", "L11"} <= set(verdict(ring(), tmp_path).axioms)
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        ("race.raw", dsmem(fence="pass")),
+        ("race.raw", dsmem(fence="pass", cta_fence="Fence()")),
+        ("race.war", dsmem(last="pass")),
+        ("cluster.exit", dsmem(last="pass")),
+        ("cluster.exit", ring(last="pass")),
+        ("mbar.count", ring(count="1")),
+        ("mbar.tx_bytes", ring(tx="128")),
+        ("mbar.tx_bytes", ring(copy="tma_load_multicast(s[0:1, c : c + 1, :], X[2 * m + c : 2 * m + c + 1, :], full)")),
+        ("race.war", ring(lag="2", join="pass")),
+        ("proxy.generic_to_async", ring(proxy="pass")),
+        ("race.war", ring(order=", relaxed=True")),
+        ("race.war", ring(target="c")),
+        ("mbar.count", ring(target="0")),
+        ("cluster.remote_op", ring(target="r + 1")),
+        ("cluster.remote_op", ring(copy="tma_load(s[1 - c, c : c + 1, :], X[2 * m + c : 2 * m + c + 1, :], full)")),
+    ],
+)
+def test_bad(rule: str, text: str, tmp_path: Path) -> None:
+    assert rule in broken(verdict(text, tmp_path))
+
+
+STORES = """from exogpu.lang import *
+
+@proc
+def k(M: size, X: f32[M, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
+    block(producer=warps(1), consumer=warps(1), persistent=True, cluster=2)
+    full = mbarrier(ring=2, count=1)
+    empty = mbarrier(ring=2, count=2)
+    for m in tasks(0, ceildiv(M, 2)):
+        s: f32[2, 2, 32] @ SMEM(ring=2)
+        for c in threads(2, unit=cta):
+            with role(producer):
+                for p in threads(1):
+                    Await(empty, lag=2)
+                    tma_load_multicast(s[:, c : c + 1, :], X[2 * m + c : 2 * m + c + 1, :], full)
+                    Arrive(full, tx=256)
+        for c in threads(2, unit=cta):
+            with role(consumer):
+                for p in threads(1):
+                    Await(full)
+                    tma_store(Y[2 * m + c : 2 * m + c + 1, :], s[c, 1 - c : 2 - c, :])
+                    bulk_commit()
+                    bulk_wait_read({pending})
+                    Arrive(empty[0:2], relaxed=True)
+    for c in threads(2, unit=cta):
+        with role(consumer):
+            for p in threads(1):
+                bulk_wait_read(0)
+    Fence()
+"""
+
+
+def test_relaxed_arrives_hand_on_asynchronous_reads_only(tmp_path: Path) -> None:
+    """Bulk stores read the slot, so nothing ordinary has to be published; the same with loads is refuted above."""
+    report = verdict(STORES.format(pending=0), tmp_path)
+    assert report.status is Status.PROVED, [(o.name, o.status, o.reason) for o in report.obligations]
+    assert "L4" in report.axioms
+    assert "race.war" in broken(verdict(STORES.format(pending=1), tmp_path))
+
+
+def test_a_lane_that_only_waits_can_be_overtaken(tmp_path: Path) -> None:
+    """Lanes are not in lock-step: the lanes that arrive do not speak for those that still wait."""
+    text = ring(proxy="pass", join="pass").replace("for l in threads(32):", "for l in threads(1):")
+    text = text.replace("for r in threads(2):", "for r in threads(1):").replace("empty[r]", "empty[0:2]")
+    report = verdict(text, tmp_path)
+    assert "mbar.parity_alias" in broken(report)

@@ -1,0 +1,120 @@
+"""From a concrete path to lifted chains: each of its events named from the two ends, or from the event after it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from exogpu.ir.evaluate import evaluate
+from exogpu.ir.index import Var
+from exogpu.verify.chain import CtaOf, First, Fixed, Last, LiftedChain, Link, Meant, Near, ThreadOf, Where
+from exogpu.verify.concrete import Occurrence, cta_meant
+from exogpu.verify.graph import Edge, PathNode
+from exogpu.verify.phases import barrier_cta
+from exogpu.verify.program import TASK, Exec, Loop, LoopKind, Program
+
+Anchor = tuple[str, Occurrence]
+"""An end of a path and its name."""
+
+
+class NotLiftable(Exception):
+    """The path has an event whose iteration cannot be named from its neighbours."""
+
+
+def lift_path(
+    program: Program,
+    x: Occurrence,
+    y: Occurrence,
+    path: list[PathNode],
+    edges: list[Edge],
+) -> list[LiftedChain]:
+    """Readings of a concrete path: a prefix named from x, the rest from y, changing over where an arrive wakes an
+    await (the iterations of two roles are not a fixed distance apart)."""
+    out: list[LiftedChain] = []
+    signals = [i + 1 for i, edge in enumerate(edges) if edge is not Edge.PROGRAM_ORDER]
+    handed = [e is Edge.PROGRAM_ORDER and _same_thread(*ab) for ab, e in zip(pairwise(path), edges, strict=True)]
+    steps = list(zip(path, (*handed, False), strict=False))
+    for split in dict.fromkeys((*signals, len(path), 0)):
+        try:
+            links = tuple(
+                _lift(program, node, on, *(("x", x), ("y", y)) if i < split else (("y", y), ("x", x)))
+                for i, (node, on) in enumerate(steps)
+            )
+        except NotLiftable:
+            continue
+        chain = LiftedChain(links, tuple(edges))
+        if chain not in out:
+            out.append(chain)
+    return out
+
+
+def _same_thread(a: PathNode, b: PathNode) -> bool:
+    """Two steps of one thread each, and of the same one."""
+    return a.thread == b.thread and {a.item.event.exec, b.item.event.exec} <= {Exec.EACH, Exec.FIRST}
+
+
+def _lift(program: Program, node: PathNode, handed_on: bool, near: Anchor, far: Anchor) -> Link:
+    where: list[tuple[str, Where]] = []
+    exact = True
+    for loop in node.item.event.loops:
+        if loop.kind is LoopKind.CTAS or barrier_cta(node.item.event) == Var(loop.var):
+            where.append((loop.var, _cta(program, loop, node, far, near)))
+            continue
+        if loop.kind is LoopKind.THREADS and loop.unit == program.threads and program.cluster > 1:
+            where.append((loop.var, _cta(program, loop, node, near, far)))
+            continue
+        if loop.kind is LoopKind.THREADS:
+            where.append((loop.var, _thread_loop(loop, node, near, far)))
+            continue
+        place, exact = _sequential_loop(loop, node, near, far, exact)
+        where.append((loop.var, place))
+    return Link(node.item.event, tuple(where), "next" if handed_on and _lanes(node) else _lane(node, near, far))
+
+
+def _sequential_loop(loop: Loop, node: PathNode, near: Anchor, far: Anchor, exact: bool) -> tuple[Where, bool]:
+    """Named from the nearest anchor inside the same iteration of the outer loops, else from the loop's ends."""
+    value = node.item.env[loop.var]
+    if exact:
+        for name, anchor in (near, far):
+            if loop.var in anchor.env:
+                delta = value - anchor.env[loop.var]
+                return Near(name, delta), delta == 0
+    lo, last = evaluate(loop.lo, node.item.env), evaluate(loop.hi, node.item.env) - 1
+    if loop.var == TASK:
+        raise NotLiftable("a task of neither instance")
+    return (First(value - lo) if value - lo <= last - value else Last(last - value)), False
+
+
+def _cta(program: Program, loop: Loop, node: PathNode, *anchors: Anchor) -> Where:
+    """A CTA, named from an anchor: what leaves x goes on where x completes, what leads to y ends where y runs."""
+    value = node.item.env[loop.var]
+    for name, anchor in anchors:
+        own, meant = (CtaOf(name), anchor.first // program.threads), (Meant(name), cta_meant(program, anchor))
+        for where, cta in (meant, own) if name == "x" else (own, meant):
+            if cta == value:
+                return where
+    return Fixed(value)
+
+
+def _thread_loop(loop: Loop, node: PathNode, near: Anchor, far: Anchor) -> Where:
+    value = node.item.env[loop.var]
+    if evaluate(loop.hi, {}) - evaluate(loop.lo, {}) == 1:
+        return Fixed(value)
+    base = evaluate(loop.base, node.item.env) if loop.base is not None else 0
+    for name, anchor in (near, far):
+        if (anchor.first - base) // loop.unit == value:
+            return ThreadOf(name)
+    return Fixed(value)
+
+
+def _lanes(node: PathNode) -> bool:
+    """Several threads or warps execute the statement, each for itself."""
+    return node.item.event.exec in (Exec.EACH, Exec.WARPS) and node.item.event.size > 1
+
+
+def _lane(node: PathNode, near: Anchor, far: Anchor) -> str | int:
+    if not _lanes(node):
+        return 0
+    for name, anchor in (near, far):
+        if anchor.first == node.thread:
+            return name
+    return node.thread - evaluate(node.item.event.first, node.item.env)

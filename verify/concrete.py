@@ -184,13 +184,27 @@ class Unrolling:
             self._number(thread, mine)
         return self._traces[thread]
 
+    def _with_turns(self, thread: int, trace: list[int]) -> list[int]:
+        """The trace with what the thread's peers perform when it is their turn."""
+        turns: list[int] = []
+        for n, (lo, hi) in enumerate(self._threads):
+            selection = self.items[n].event.selection
+            if selection is None or not selection.includes(thread):
+                continue
+            if any(lo <= t < hi for t in selection.peers(thread)):
+                turns.append(n)
+        return sorted({*trace, *turns}) if turns else trace
+
     def _number(self, thread: int, trace: list[int]) -> None:
         arrives: dict[tuple[str, int], int] = {}
         awaits: dict[str, int] = {}
         commits: dict[Group, int] = {}
         own = thread // self.program.threads
-        for n in trace:
+        mine = set(trace)
+        for n in self._with_turns(thread, trace):
             event = self.items[n].event
+            if n not in mine and not isinstance(event.action, ArriveAction | AwaitAction):
+                continue
             match event.action:
                 case ArriveAction(barrier):
                     through = (barrier, self.barrier_cta(n))

@@ -59,6 +59,14 @@ class Context:
         """Plainly so: a sum of products of symbols that are not negative."""
         return all(c >= 0 and self._natural.issuperset(m) for m, c in p.terms)
 
+    def natural(self, p: Poly) -> Poly:
+        """`p`, which is never negative, as a sum of terms of which none is."""
+        if self.never_negative(p):
+            return p
+        out = self._define(("natural", p), lambda n: self.api.conj((self.eq(n, p), self.ge(n, 0))))
+        self._natural.update(out.symbols())
+        return out
+
     def _define(self, key: tuple[object, ...], constraint: Callable[[Poly], Formula]) -> Poly:
         if key not in self._defined:
             out = symbol(f"${len(self._defined)}.{key[0]}")

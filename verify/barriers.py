@@ -77,7 +77,7 @@ def arrival_counts(program: Program, barrier: Barrier) -> dict[int, int]:
     users = (*found, *awaits(program, barrier.name), *copies(program, barrier.name))
     counts = {cta: 0 for s in users for _, cta in channels(program, s)}
     for party in parties(program, found):
-        for _, cta in signals(program, party.statements) & party.channels:
+        for _, cta in signals(program, party.channels, party.statements):
             counts[cta] += 1
     return counts
 

@@ -7,9 +7,8 @@ arrives, awaits, commits and copies, and compares places as tuples. `verify.grap
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
@@ -138,8 +137,10 @@ def locate(event: Event, env: Env) -> Occurrence:
 
 def all_tasks(program: Program, sizes: Env, known: Mapping[int, Env]) -> dict[int, Env]:
     """Coordinates of every task of the CTA: the known ones, and for the others tasks of the grid not used yet."""
+    if sizes[TASKS] > LIMIT:
+        raise TooLarge(f"more than {LIMIT} tasks")
     used = {tuple(c[t.name] for t in program.tasks) for c in known.values()}
-    grid = product(*(range(evaluate(t.lo, sizes), evaluate(t.hi, sizes)) for t in program.tasks))
+    grid = _points([range(evaluate(t.lo, sizes), evaluate(t.hi, sizes)) for t in program.tasks])
     free = (point for point in grid if point not in used)
     out = dict(known)
     for ordinal in range(sizes[TASKS]):
@@ -149,6 +150,15 @@ def all_tasks(program: Program, sizes: Env, known: Mapping[int, Env]) -> dict[in
                 raise TooLarge("the CTA walks more tasks than the grid has")
             out[ordinal] = {t.name: v for t, v in zip(program.tasks, point, strict=True)}
     return out
+
+
+def _points(ranges: Sequence[range]) -> Iterator[Key]:
+    """The points of a cuboid, one at a time: it may be huge."""
+    if not ranges:
+        yield ()
+    for first in ranges[0] if ranges else ():
+        for rest in _points(ranges[1:]):
+            yield (first, *rest)
 
 
 class Unrolling:

@@ -45,18 +45,24 @@ class Iterations:
     chosen: tuple[Formula, ...] = ()
 
     def count(self) -> Cases:
-        """How many there are."""
-        return self._between(self.interval.hi)
+        """How many there are; each number as one term, which products with it are then about."""
+        return tuple((c, self.ctx.natural(n)) for c, n in self._between(self.interval.hi))
 
     def before(self, here: Poly) -> Cases:
         """How many come before iteration `here`."""
         return self._between(self.ctx.min(self.interval.hi, here))
 
+    def up_to(self, here: Poly) -> Cases:
+        """As `before`, for one of them."""
+        return self._ordered(here)
+
     def _between(self, hi: Poly) -> Cases:
+        return self._ordered(self.ctx.max(hi, self.interval.lo))
+
+    def _ordered(self, hi: Poly) -> Cases:
         lo, ctx = self.interval.lo, self.ctx
         if not self.chosen:
-            return ((ctx.api.literal(True), ctx.trip(lo, hi)),)
-        hi = ctx.max(hi, lo)
+            return ((ctx.api.literal(True), hi - lo),)
         cases: list[tuple[Formula, Poly]] = []
         for residue, chosen in enumerate(self.chosen):
             # v = residue (mod period) below n: ceil((n - residue) / period) more than for n = 0

@@ -153,7 +153,8 @@ class _ChainSearch:
         except TooLarge:
             if self.session.refine(values):
                 return None  # products of large numbers were wrong in this model
-            raise
+            values = self.session.minimise(values)
+            x, y, unrolling = self._replay(values)
         if not self.goal.check(unrolling, x, y):
             return self._spurious(values)
         found = self._path(unrolling, x, y)

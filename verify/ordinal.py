@@ -149,14 +149,21 @@ class _Count:
         iterations = self._iterations(loop)
         here = at[loop.var]
         whole = _whole(self, loop)
+        inside: Formula = ctx.api.literal(True)
         if iterations == Iterations(ctx, whole):
-            inside: Formula = ctx.api.literal(True)
             done: Cases = ((inside, here - whole.lo),)
+        elif self._known_at(at, loop):
+            done = iterations.up_to(here)
         else:
             done = iterations.before(here)
             inside = iterations.includes(here)
         partial = ctx.ite(inside, self.before(at, level + 1), ZERO)
         return sum_of(ctx, times(ctx, done, self.total(level + 1))) + partial
+
+    def _known_at(self, at: Instance, loop: Loop) -> bool:
+        """The statement's guards on the loop hold where `at` is executed, since it has the same."""
+        mixed = mixed_guards(self.statement)
+        return all(g in at.event.guards and g not in mixed for g in self.by_loop.get(loop.var, []))
 
 
 def _whole(count: _Count, loop: Loop) -> Interval:

@@ -85,10 +85,10 @@ def _firsts(event: Event, env: Mapping[str, int]) -> tuple[int, ...]:
     return event.selection.peers(evaluate(event.first, some))
 
 
-def signals(program: Program, statements: Iterable[Event]) -> frozenset[Channel]:
-    """The channels on which statements with the same channels signal once each per phase: of units that take turns,
-    unit 0 stands for all."""
-    sets = {_of_one_unit(program, s) for s in statements}
+def signals(program: Program, through: frozenset[Channel], statements: Iterable[Event]) -> frozenset[Channel]:
+    """Those of the channels on which the statements, which use all of them, signal once each per phase: of units that
+    take turns, unit 0 stands for all."""
+    sets = {through & _of_one_unit(program, s) for s in statements}
     if len(sets) > 1:
         raise NoClosedForm("a role uses it as a whole, and its units take turns")
     return sets.pop() if sets else frozenset()

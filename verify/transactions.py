@@ -112,7 +112,7 @@ def _across_ctas(program: Program, barrier: Barrier, found: list[Event], loads: 
         rates.append(rate)
     balance: dict[int, int] = {}
     for n, (flow, rate) in enumerate(zip((*announced, *delivered), rates, strict=True)):
-        for _, cta in signals(program, flow.statements) & flow.channels:
+        for _, cta in signals(program, flow.channels, flow.statements):
             balance[cta] = balance.get(cta, 0) + (rate if n < len(announced) else -rate)
     yield _balanced(program, barrier, found or loads, balance)
 
@@ -212,7 +212,7 @@ class _Share:
 def _shares(program: Program, event: Event, cta: int) -> Iterator[_Share]:
     """Threads that execute a statement equally often share one sum."""
     seen, groups = alike(event), dict[tuple[int, ...], list[int]]()
-    for thread, c in sorted(signals(program, (event,))):
+    for thread, c in sorted(signals(program, channels(program, event), (event,))):
         if c == cta:
             groups.setdefault(seen[thread], []).append(thread)
     for threads in groups.values():

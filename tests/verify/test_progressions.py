@@ -105,7 +105,6 @@ GOOD = {
 }
 
 BAD = {
-    "the two sides skip differently": (ring("k % 2 == 0", "k % 2 == 1"), "race.raw"),
     "a slot is filled in every iteration": (ring("k % 2 == 0", slots=1, lag=2), "race.war"),
     "a tail that waits for too much": (ring("k % 2 == 0", slots=4, lag=2, tail="Await(empty)"), "deadlock.cycle"),
     "an odd number of turns": (pairs(trips="K"), "mbar.unobserved_phase"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from exogpu.ir.proc import Proc
+from exogpu.kernels.gemm_splitk import gemm_splitk
 from exogpu.lang import load
 from exogpu.verify.simulator import Agrees, simulate
 from tests.verify import test_reductions, test_register_operands
@@ -46,7 +47,15 @@ def test_bad_twin_goes_wrong_and_good_twin_agrees(tmp_path: Path, rule: str, bad
         ("reductions", "product_sums", {"T": 3}),
         ("registers", "rows_along_n", {"M": 3, "N": 300, "K": 70}),
         ("registers", "rows_along_m", {"M": 70, "N": 3, "K": 70}),
+        ("registers", "chained", {"M": 3, "N": 70}),
+        ("registers", "overlapped", {"M": 3, "N": 70}),
     ],
 )
 def test_cases_agree(file: str, name: str, given: dict[str, int]) -> None:
     assert simulate(load(CASES / f"{file}.py")[name], given, schedules=2) == Agrees(2)
+
+
+@pytest.mark.parametrize("columns", [7, 8])
+def test_split_k_agrees(columns: int) -> None:
+    """With atomic sums, and with sums of bulk operations; the last split has no column of A."""
+    assert simulate(gemm_splitk, {"M": 3, "N": columns, "K": 130}, schedules=1) == Agrees(1)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.barriers import (
     arrival_counts,
     covers,
@@ -18,6 +18,7 @@ from exogpu.verify.barriers import (
     uniform_lags,
 )
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
+from exogpu.verify.data_verdicts import claimed
 from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.machine import Delay, Early, Stuck
@@ -29,6 +30,7 @@ from exogpu.verify.program import Barrier, Event, ExitAction, Program
 from exogpu.verify.replay import by_machine, reached, run
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
+from exogpu.verify.split import in_turns
 from exogpu.verify.text import HELP
 from exogpu.verify.transactions import byte_obligations
 from exogpu.verify.trial import on_trial
@@ -46,9 +48,21 @@ def _barrier(program: Program, barrier: Barrier) -> Iterator[Obligation]:
         if not (*arrives(program, barrier.name), *awaits(program, barrier.name), *copies(program, barrier.name)):
             return  # declared and never used
         yield _count(program, barrier)
-        yield from _generations(program, barrier) if barrier.named else _phases(program, barrier)
+        yield from _obligations(program, barrier)
     except NoClosedForm as error:
         yield _no_closed_form(program, barrier, error)
+
+
+def _obligations(program: Program, barrier: Barrier) -> Iterator[Obligation]:
+    if barrier.split:
+        for wait in awaits(program, barrier.name):
+            yield from _progress(program, barrier, wait)
+        for claim in in_turns(program, barrier):
+            yield claimed(program, claim)
+    elif barrier.named:
+        yield from _generations(program, barrier)
+    else:
+        yield from _phases(program, barrier)
 
 
 def _no_closed_form(program: Program, barrier: Barrier, error: NoClosedForm) -> Obligation:

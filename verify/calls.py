@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Index, Int, Not, Var
-from exogpu.ir.instr import CopyArrive, NamedArrive, WaitGroup
+from exogpu.ir.instr import CompleteTx, CopyArrive, GroupMember, HoldsPhase, InOrder, NamedArrive, WaitGroup
 from exogpu.ir.stmt import BarrierRef, IndexArg, InstrCall, Range, Window
 from exogpu.verify.index import computed_by_cond, const
-from exogpu.verify.program import ALL, Access, Action, ArriveAction, Computed, WaitAction
+from exogpu.verify.program import ALL, Access, Action, ArriveAction, Computed, InGroup, TxOn, WaitAction
 
 
 def barrier_of(call: InstrCall, operand: str) -> str:
@@ -17,6 +17,19 @@ def barrier_of(call: InstrCall, operand: str) -> str:
     if not isinstance(ref, BarrierRef):
         raise TypeError(f"{call.instr.name}: {operand} is not a barrier")
     return ref.name
+
+
+def completion_of(call: InstrCall, size: int, cta: Index | None) -> TxOn | InGroup | None:
+    """How an asynchronous instruction completes: a copy of `size` bytes on the barrier of `cta`."""
+    match call.instr.completion:
+        case InOrder():
+            return None
+        case GroupMember(group):
+            return InGroup(group)
+        case HoldsPhase(barrier):
+            return TxOn(barrier_of(call, barrier), 0, holds=True)
+        case CompleteTx(barrier):
+            return TxOn(barrier_of(call, barrier), size, cta)
 
 
 def effect(call: InstrCall) -> Action | None:

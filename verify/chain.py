@@ -14,7 +14,7 @@ from itertools import pairwise
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.instr import Group
 from exogpu.smt.poly import Poly, lift
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.axioms import in_order
 from exogpu.verify.graph import Edge, FenceKind, Needs, covers_cluster
 from exogpu.verify.index import to_poly

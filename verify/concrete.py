@@ -77,7 +77,7 @@ def order_key(event: Event, env: Env) -> Key:
 def cta_meant(program: Program, item: Occurrence) -> int:
     """The CTA whose barrier an arrive, await or copy means."""
     match item.event.action, item.event.completion:
-        case (ArriveAction(cta=cta), _) | (_, TxOn(cta=cta)) if cta is not None:
+        case (ArriveAction(cta=cta) | AwaitAction(cta=cta), _) | (_, TxOn(cta=cta)) if cta is not None:
             return evaluate(cta, item.env)
         case _:
             return item.first // program.threads
@@ -253,5 +253,5 @@ class Unrolling:
         out: dict[tuple[str, int], list[int]] = {}
         for n, o in enumerate(self.items):
             if isinstance(o.event.action, AwaitAction):
-                out.setdefault((o.event.action.barrier, o.first // self.program.threads), []).append(n)
+                out.setdefault((o.event.action.barrier, cta_meant(self.program, o)), []).append(n)
         return out

@@ -227,9 +227,14 @@ def claim_pieces(program: Program) -> Iterator[Piece]:
 
 
 def _claim(program: Program, claim: Claim) -> Iterator[Obligation]:
+    yield claimed(program, claim)
+
+
+def claimed(program: Program, claim: Claim) -> Obligation:
+    """The verdict on a claim."""
     asked = single_question(claim.prop.events, claim.title)
     base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span, question=asked)
-    yield judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
+    return judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
 
 
 def judge(

@@ -161,7 +161,7 @@ class Search:
             and self.needs.through(sends, self.axioms)
         ):
             phase = self.u.number(a.index, a.thread)
-            same = self.u.barrier_cta(a.index) == b.thread // self.u.program.threads
+            same = self.u.barrier_cta(a.index) == self.u.barrier_cta(b.index)
             if same and 0 <= phase <= self.u.number(b.index, b.thread):
                 return Edge.SIGNAL
         if any(n == b.index and t == b.thread for n, t in self._ends_elsewhere(a.index)):

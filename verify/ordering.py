@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from exogpu.ir.walk import index_names
-from exogpu.smt.pysmt_api import Formula
 from exogpu.smt.solver import Sat, Unknown, Unsat
+from exogpu.smt.terms import Formula
 from exogpu.verify.axioms import AVOIDABLE
 from exogpu.verify.chain import ChainFormula, LiftedChain, axioms
 from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from exogpu.ir.index import Cond
 from exogpu.ir.walk import index_names
 from exogpu.smt.poly import ONE, ZERO, Poly
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.bounds_of import Interval, NotAnInterval, narrow
 from exogpu.verify.index import Env, to_formula, to_poly
 from exogpu.verify.instance import Instance, Model

@@ -11,7 +11,7 @@ from exogpu.ir.index import Cond, Index
 from exogpu.ir.instr import Commit
 from exogpu.ir.walk import index_names
 from exogpu.smt.poly import ZERO, Poly
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import NoClosedForm, count_before, count_until
@@ -54,7 +54,7 @@ def own_channels(program: Program, event: Event) -> frozenset[Channel]:
 def barrier_cta(event: Event) -> Index | None:
     """The CTA whose barrier an arrive, await or copy means; None for the thread's own."""
     match event.action, event.completion:
-        case (ArriveAction(cta=cta), _) | (_, TxOn(cta=cta)):
+        case (ArriveAction(cta=cta) | AwaitAction(cta=cta), _) | (_, TxOn(cta=cta)):
             return cta
         case _:
             return None

@@ -9,7 +9,7 @@ from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.instr import Group, Mode, Proxy
 from exogpu.ir.types import FRAGMENTS, Gmem, Smem
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence, Unrolling
 from exogpu.verify.graph import FenceKind, Needs
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model

@@ -133,7 +133,20 @@ class NamedArrive:
     waits: bool = False
 
 
-Effect = Commit | WaitGroup | ProxyFence | WgmmaFence | CopyArrive | NamedArrive
+@dataclass(frozen=True, slots=True)
+class ClusterArrive:
+    """Every thread joins the cluster's next generation (PTX barrier.cluster.arrive); a relaxed arrive publishes
+    nothing."""
+
+    relaxed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterWait:
+    """Waits until the generation that the thread has joined is complete (PTX barrier.cluster.wait)."""
+
+
+Effect = ClusterArrive | ClusterWait | Commit | WaitGroup | ProxyFence | WgmmaFence | CopyArrive | NamedArrive
 
 
 @dataclass(frozen=True, slots=True)

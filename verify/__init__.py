@@ -18,7 +18,7 @@ data_verdicts,              the verdicts as obligations, with counterexamples in
   barrier_verdicts, initialised, witness, text
 result, proven, cache       what comes out; the seal that `codegen` asks for; reports of earlier runs
 explain                     a chain in the words of a kernel engineer
-explicit                    the oracle that keeps the prover honest
+explicit, simulator         the oracles that keep the prover honest, one with the prover's own events, one without
 edits, assess               edits of synchronisation, and what becomes of an edited kernel
 mutants, slim               every systematic edit; what a kernel can do without
 """

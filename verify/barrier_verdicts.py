@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.barriers import (
     arrival_counts,
     covers,
@@ -18,6 +18,7 @@ from exogpu.verify.barriers import (
     uniform_lags,
 )
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
+from exogpu.verify.data_verdicts import claimed
 from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.machine import Delay, Early, Stuck
@@ -30,6 +31,7 @@ from exogpu.verify.program import Barrier, Event, ExitAction, Program
 from exogpu.verify.replay import by_machine, reached, run
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
+from exogpu.verify.split import in_turns
 from exogpu.verify.text import HELP
 from exogpu.verify.transactions import byte_obligations
 from exogpu.verify.trial import on_trial
@@ -47,9 +49,21 @@ def _barrier(program: Program, barrier: Barrier) -> Iterator[Obligation]:
         if not (*arrives(program, barrier.name), *awaits(program, barrier.name), *copies(program, barrier.name)):
             return  # declared and never used
         yield _count(program, barrier)
-        yield from _generations(program, barrier) if barrier.named else _phases(program, barrier)
+        yield from _obligations(program, barrier)
     except NoClosedForm as error:
         yield _no_closed_form(program, barrier, error)
+
+
+def _obligations(program: Program, barrier: Barrier) -> Iterator[Obligation]:
+    if barrier.split:
+        for wait in awaits(program, barrier.name):
+            yield from _progress(program, barrier, wait)
+        for claim in in_turns(program, barrier):
+            yield claimed(program, claim)
+    elif barrier.named:
+        yield from _generations(program, barrier)
+    else:
+        yield from _phases(program, barrier)
 
 
 def _no_closed_form(program: Program, barrier: Barrier, error: NoClosedForm) -> Obligation:
@@ -208,6 +222,12 @@ def _recycled(program: Program, barrier: Barrier, signal: Event) -> Obligation:
     pairs = [observed_before(program, barrier, p, signal) for p in waiting]
     ways = [Way(tuple(goals), (exists,)) for exists, goals in pairs]
     message = f"{signal.label} can come while the generation before of `{barrier.name}` is still open"
+    if not ways:
+        # nobody who waits could have told the warp: look for a run that goes wrong
+        verdict = hold(program, reached(signal))
+        sizes = verdict.sizes if isinstance(verdict, Found) else None
+        unknown = replace(base, status=Status.UNKNOWN, reason=f"{message}: no thread waits for every generation")
+        return unknown if sizes is None else run(program, base, sizes, message)
     return _any_of(program, base, ways, message)
 
 

@@ -7,11 +7,21 @@ from dataclasses import replace
 from math import prod
 
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Index, Int, Not, Var
-from exogpu.ir.instr import Buffers, CopyArrive, Footprint, NamedArrive, WaitGroup
+from exogpu.ir.instr import (
+    Buffers,
+    CompleteTx,
+    CopyArrive,
+    Footprint,
+    GroupMember,
+    HoldsPhase,
+    InOrder,
+    NamedArrive,
+    WaitGroup,
+)
 from exogpu.ir.stmt import BarrierRef, IndexArg, InstrCall, Range, Window
 from exogpu.ir.types import Gmem
 from exogpu.verify.index import computed_by_cond, const
-from exogpu.verify.program import ALL, Access, Action, Aligned, ArriveAction, Computed, WaitAction
+from exogpu.verify.program import ALL, Access, Action, Aligned, ArriveAction, Computed, InGroup, TxOn, WaitAction
 
 
 def barrier_of(call: InstrCall, operand: str) -> str:
@@ -20,6 +30,19 @@ def barrier_of(call: InstrCall, operand: str) -> str:
     if not isinstance(ref, BarrierRef):
         raise TypeError(f"{call.instr.name}: {operand} is not a barrier")
     return ref.name
+
+
+def completion_of(call: InstrCall, size: int, cta: Index | None) -> TxOn | InGroup | None:
+    """How an asynchronous instruction completes: a copy of `size` bytes on the barrier of `cta`."""
+    match call.instr.completion:
+        case InOrder():
+            return None
+        case GroupMember(group):
+            return InGroup(group)
+        case HoldsPhase(barrier):
+            return TxOn(barrier_of(call, barrier), 0, holds=True)
+        case CompleteTx(barrier):
+            return TxOn(barrier_of(call, barrier), size, cta)
 
 
 def effect(call: InstrCall) -> Action | None:

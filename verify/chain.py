@@ -14,9 +14,9 @@ from itertools import pairwise
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.instr import Group
 from exogpu.smt.poly import Poly, lift
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.axioms import in_order
-from exogpu.verify.graph import Edge, FenceKind, Needs
+from exogpu.verify.graph import Edge, FenceKind, Needs, covers_cluster
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
 from exogpu.verify.landing import landed
@@ -159,10 +159,22 @@ class ChainFormula:
         if self.needs.both_async and "L4" not in allowed:
             parts.append(self.ctx.eq(self.phases.own_cta(self.x), self.phases.own_cta(self.y)))
         kind = self.needs.fence
-        if kind not in (None, FenceKind.REGISTER) and "L1" not in allowed:
+        if kind not in (None, FenceKind.REGISTER) and ("L1" not in allowed or self.model.program.cluster > 1):
             fences = [n for n in nodes if kind is not None and kind.made_by(n.event.action)]
-            parts.append(self.ctx.api.disj(self.model.same_thread(self.x.threads, n.threads) for n in fences))
+            parts.append(self.ctx.api.disj(self._fences(n, allowed) for n in fences))
         return self.ctx.api.conj(parts)
+
+    def _fences(self, node: Instance, allowed: frozenset[str]) -> Formula:
+        """The proxy fence stands where it has to: in the CTA of y, covering the memory; without L1 in x's thread."""
+        ctx, parts = self.ctx, []
+        here = self.phases.own_cta(node)
+        if self.model.program.cluster > 1:
+            parts.append(ctx.eq(here, self.phases.own_cta(self.y)))
+        if self.needs.home is not None and not covers_cluster(node.event.action):
+            parts.append(ctx.eq(here, to_poly(ctx, self.needs.home, self.y.env)))
+        if "L1" not in allowed:
+            parts.append(self.model.same_thread(self.x.threads, node.threads))
+        return ctx.api.conj(parts)
 
     def _from_source(self, node: Instance, allowed: frozenset[str]) -> Formula:
         x = self.x

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from exogpu.ir.collective import WARP, WARPGROUP
+from exogpu.ir.evaluate import evaluate
+from exogpu.ir.index import Index
 from exogpu.ir.instr import Group, ProxyFence, WgmmaFence
 from exogpu.verify.concrete import Key, Occurrence, Unrolling, cta_meant
 from exogpu.verify.program import (
@@ -42,12 +44,18 @@ class FenceKind(enum.Enum):
                 return False
 
 
+def covers_cluster(action: Action | None) -> bool:
+    """A proxy fence for every state space, other CTAs' shared memory included."""
+    return isinstance(action, ProxyFence) and action.everywhere
+
+
 @dataclass(frozen=True, slots=True)
 class Needs:
     """What a path must do: order visibly or only in time, and pass through a fence of the given kind.
 
     `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it. `both_async`: both accesses
-    are asynchronous. `axioms`: what every path with an intermediate event relies on.
+    are asynchronous. `axioms`: what every path with an intermediate event relies on. `home`: the CTA in whose shared
+    memory the two meet, over the variables of the second; None if both can only be of one CTA, or it is global memory.
     """
 
     temporal: bool = False
@@ -55,6 +63,7 @@ class Needs:
     reads_only: bool = False
     both_async: bool = False
     axioms: frozenset[str] = frozenset()
+    home: Index | None = None
 
     def through(self, signal: ArriveAction, allowed: frozenset[str]) -> bool:
         """The arrive hands on what the path has to carry; a relaxed one does so for asynchronous accesses (L4), and one
@@ -101,15 +110,16 @@ class Search:
         self.u = unrolling
         self.source = source
         self.needs = needs
+        self.target = source
         self.axioms = unrolling.program.axioms if axioms is None else axioms
-        threads = unrolling.program.everybody if everybody else unrolling.representatives()
+        threads = unrolling.program.everybody if everybody else unrolling.representatives
         self.threads = frozenset(threads) | frozenset(source.threads)
         self.keys: dict[int, list[Key]] = {}
-        self.awaits = [n for n, o in enumerate(unrolling.items) if isinstance(o.event.action, AwaitAction)]
 
     def path_to(self, target: Occurrence) -> list[PathNode] | None:
         """The intermediate nodes of a shortest path to `target` (empty: ordered directly), or None."""
         fenced = self.needs.fence is None
+        self.target = target
         self.threads |= frozenset(target.threads)
         if fenced and self._direct(target):
             return []
@@ -130,6 +140,7 @@ class Search:
 
     def is_path(self, nodes: list[PathNode], target: Occurrence) -> bool:
         """The nodes, in this order, make a path from the source to `target`."""
+        self.target = target
         fenced = self.needs.fence is None
         if not fenced and not any(self._is_fence(n.index, n.thread) for n in nodes):
             return False
@@ -150,7 +161,7 @@ class Search:
             and self.needs.through(sends, self.axioms)
         ):
             phase = self.u.number(a.index, a.thread)
-            same = self.u.barrier_cta(a.index) == b.thread // self.u.program.threads
+            same = self.u.barrier_cta(a.index) == self.u.barrier_cta(b.index)
             if same and 0 <= phase <= self.u.number(b.index, b.thread):
                 return Edge.SIGNAL
         if any(n == b.index and t == b.thread for n, t in self._ends_elsewhere(a.index)):
@@ -175,10 +186,23 @@ class Search:
             queue.append(state)
 
     def _is_fence(self, n: int, thread: int) -> bool:
-        kind = self.needs.fence
-        if kind is None or not kind.made_by(self.u.items[n].event.action):
+        """The fence that a path needs. A proxy fence stands in the CTA of the asynchronous access, and
+        one for shared memory covers that CTA's own (PTX ISA, fence.proxy.async)."""
+        kind, action = self.needs.fence, self.u.items[n].event.action
+        if kind is None or not kind.made_by(action):
             return False
-        return kind is FenceKind.REGISTER or "L1" in self.axioms or thread in self.source.threads
+        if kind is FenceKind.REGISTER:
+            return True
+        cta = thread // self.u.program.threads
+        if cta != self.target.first // self.u.program.threads:
+            return False
+        if (
+            self.needs.home is not None
+            and not covers_cluster(action)
+            and cta != evaluate(self.needs.home, self.target.env)
+        ):
+            return False
+        return "L1" in self.axioms or thread in self.source.threads
 
     def _required(self, target: Occurrence) -> frozenset[str]:
         """Axioms that every path to `target` relies on."""
@@ -274,12 +298,9 @@ class Search:
 
     def _waits(self, barrier: str, cta: int) -> Iterator[tuple[int, int, int]]:
         """Awaits on a CTA's barrier: occurrence, thread, phase."""
-        for n in self.awaits:
-            item = self.u.items[n]
-            here = item.first // self.u.program.threads == cta
-            if here and isinstance(item.event.action, AwaitAction) and item.event.action.barrier == barrier:
-                for t in self.threads.intersection(item.threads):
-                    yield n, t, self.u.number(n, t)
+        for n in self.u.waits.get((barrier, cta), ()):
+            for t in self.threads.intersection(self.u.items[n].threads):
+                yield n, t, self.u.number(n, t)
 
     def _next(self, thread: int, key: Key) -> Iterator[tuple[int, int]]:
         if thread not in self.keys:

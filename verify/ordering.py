@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from exogpu.ir.walk import index_names
-from exogpu.smt.pysmt_api import Formula
 from exogpu.smt.solver import Sat, Unknown, Unsat
+from exogpu.smt.terms import Formula
 from exogpu.verify.axioms import AVOIDABLE
 from exogpu.verify.chain import ChainFormula, LiftedChain, axioms
 from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling
@@ -149,12 +149,12 @@ class _ChainSearch:
     def _examine(self, values: Values) -> Outcome | None:
         """A violation, or None after new chains or product facts exclude the model."""
         try:
-            x, y, unrolling = self._replay(values)
+            x, y, unrolling = self._replay(values, whole=False)
         except TooLarge:
             if self.session.refine(values):
                 return None  # products of large numbers were wrong in this model
             values = self.session.minimise(values)
-            x, y, unrolling = self._replay(values)
+            x, y, unrolling = self._replay(values, whole=False)
         if not self.goal.check(unrolling, x, y):
             return self._spurious(values)
         found = self._path(unrolling, x, y)
@@ -165,7 +165,7 @@ class _ChainSearch:
     def _violation(self, values: Values) -> Outcome | None:
         """Minimises; a smaller candidate that turns out to be ordered is learnt from instead."""
         values = self.session.minimise(values)
-        x, y, unrolling = self._replay(values)
+        x, y, unrolling = self._replay(values, whole=True)
         if not self.goal.check(unrolling, x, y):
             return self._spurious(values)
         found = self._path(unrolling, x, y)
@@ -189,8 +189,9 @@ class _ChainSearch:
             return None
         return Undecided("the encoding and the explicit engine disagree on a candidate pair")
 
-    def _replay(self, values: Values) -> tuple[Occurrence, Occurrence, Unrolling]:
-        return self.session.concrete("x", values), self.session.concrete("y", values), self.session.unroll(values)
+    def _replay(self, values: Values, *, whole: bool) -> tuple[Occurrence, Occurrence, Unrolling]:
+        unrolling = self.session.unroll(values, whole=whole)
+        return self.session.concrete("x", values), self.session.concrete("y", values), unrolling
 
     def _learn(self, unrolling: Unrolling, x: Occurrence, y: Occurrence, found: _Found) -> Undecided | None:
         search = self._search(unrolling, x, found.axioms)

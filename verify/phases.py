@@ -11,7 +11,7 @@ from exogpu.ir.index import Index
 from exogpu.ir.instr import Commit
 from exogpu.ir.walk import index_names
 from exogpu.smt.poly import ZERO, Poly
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import Actor, NoClosedForm, count_before, mixed_guards, thread_guards
@@ -54,7 +54,7 @@ def own_channels(program: Program, event: Event) -> frozenset[Channel]:
 def barrier_cta(event: Event) -> Index | None:
     """The CTA whose barrier an arrive, await or copy means; None for the thread's own."""
     match event.action, event.completion:
-        case (ArriveAction(cta=cta), _) | (_, TxOn(cta=cta)):
+        case (ArriveAction(cta=cta) | AwaitAction(cta=cta), _) | (_, TxOn(cta=cta)):
             return cta
         case _:
             return None
@@ -154,15 +154,12 @@ class Phases:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.program: Program = model.program
-        self._mine: dict[tuple[str, int], list[Event]] = {}
 
     def _count(self, x: Instance, kind: str, statements: Callable[[], list[Event]], *, alone: bool = False) -> Poly:
         """Earlier executions of the statements that x's threads perform; `kind` says which."""
-        key = (kind, x.event.id)
-        if key not in self._mine:
-            self._mine[key] = statements()
+        mine = self.program.memo.once((Phases, kind, x.event.id), statements)
         total = ZERO
-        for s in self._mine[key]:
+        for s in mine:
             total = total + self.count(x, s, alone=alone)
         return total
 
@@ -176,14 +173,18 @@ class Phases:
         program, event = self.program, x.event
         match event.action, event.completion:
             case ArriveAction(barrier), _:
-                through = channels(program, event)
-                return self._count(x, "arrive", lambda: signalled_by(program, through, arrives(program, barrier)))
+                return self._count(
+                    x, "arrive", lambda: signalled_by(program, channels(program, event), arrives(program, barrier))
+                )
             case AwaitAction(barrier, joined=True), _:
-                through = channels(program, event)
-                return self._count(x, "joined", lambda: signalled_by(program, through, arrives(program, barrier))) - 1
+                joins = self._count(
+                    x, "joined", lambda: signalled_by(program, channels(program, event), arrives(program, barrier))
+                )
+                return joins - 1
             case AwaitAction(barrier, lag), _:
-                through = channels(program, event)
-                waits = self._count(x, "await", lambda: signalled_by(program, through, awaits(program, barrier)))
+                waits = self._count(
+                    x, "await", lambda: signalled_by(program, channels(program, event), awaits(program, barrier))
+                )
                 return waits - lag
             case _, TxOn(barrier, holds=holds):
                 if holds and not signalled_by(program, own_channels(program, event), arrives(program, barrier)):

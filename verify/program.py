@@ -118,12 +118,13 @@ class ArriveAction:
 
 @dataclass(frozen=True, slots=True)
 class AwaitAction:
-    """Wait for phase (number of earlier awaits of this thread) - lag of its CTA's barrier; `joined`: for that of its
-    latest arrive."""
+    """Wait for phase (number of earlier awaits of this thread) - lag of its CTA's barrier, or of the CTA `cta`;
+    `joined`: for that of its latest arrive."""
 
     barrier: str
     lag: int
     joined: bool = False
+    cta: Index | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,13 +245,14 @@ class Buffer:
 @dataclass(frozen=True, slots=True)
 class Barrier:
     """A barrier: in every CTA `ring` mbarriers; each phase waits for `count` arrivals. A `named` one is a single named
-    barrier in every CTA, whose phases are its generations."""
+    barrier in every CTA, whose phases are its generations; a `split` one is the cluster's, kept with CTA 0."""
 
     name: str
     ring: int
     count: int
     span: Span
     named: bool = False
+    split: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.instr import Group, Mode, Proxy
 from exogpu.ir.types import FRAGMENTS, Gmem, Smem
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence, Unrolling
 from exogpu.verify.graph import FenceKind, Needs
 from exogpu.verify.index import to_poly
@@ -122,6 +122,7 @@ def ordering_needs(buffer: Buffer, first: Use, second: Use) -> Needs:
         reads_only=bulk_read and a.mode is Mode.READ,
         both_async=a.proxy is Proxy.ASYNC and b.proxy is Proxy.ASYNC,
         axioms=_completion_axioms(first) | _issue_axioms(second),
+        home=b.dims[0][0] if buffer.per_cta and isinstance(buffer.memory, Smem) else None,
     )
 
 

@@ -41,6 +41,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_table(_add(commands, "mutate", "edit every synchronisation statement of a kernel and verify each edit"))
     _add_table(_add(commands, "slim", "find synchronisation that a kernel can do without, proved for all sizes"))
+    _add_bench(commands)
     _add(commands, "list", "list the shipped kernels with their signatures")
     explain = _add(commands, "explain", "explain a diagnostic code or an axiom, for example race.war or L1")
     explain.add_argument("code", metavar="CODE", nargs="?", help="the code; without it, everything is listed")
@@ -85,12 +86,17 @@ def _add_axioms(parser: argparse.ArgumentParser) -> None:
 def _add_proving(parser: argparse.ArgumentParser) -> None:
     _add_jobs(parser)
     parser.add_argument("--no-cache", action="store_true", help="decide everything again, and keep nothing")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="verify on the workers of this Dask cluster")
 
 
 def _add_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=_positive, metavar="N", help="processes to use (default: as many as there are cores)"
     )
+
+
+def _positive_or_none(text: str) -> int:
+    return 0 if text == "0" else _positive(text)
 
 
 def _positive(text: str) -> int:
@@ -118,6 +124,23 @@ def _add_verify(commands: AddParser) -> None:
     parser.add_argument("--smt-dir", metavar="DIR", help="write every question put to the solver as an SMT-LIB file")
     _add_proving(parser)
     parser.add_argument("--allow-unknown", action="store_true", help="exit 0 although something is unknown")
+
+
+def _add_bench(commands: AddParser) -> None:
+    bench = _add(commands, "bench", "measure what proofs cost")
+    kinds = bench.add_subparsers(dest="kind", required=True, metavar="KIND").add_parser
+    parser = _add(kinds, "verify", "time and memory of proofs, and the time of the explicit engine beside them")
+    parser.add_argument("targets", metavar="PATH[:NAME]", nargs="*", help="what to measure")
+    parser.add_argument("--all", action="store_true", help="measure every shipped kernel")
+    parser.add_argument("--scaling", action="store_true", help="measure the flagship in other shapes")
+    parser.add_argument(
+        "--limit",
+        type=_positive_or_none,
+        default=60,
+        metavar="SECONDS",
+        help="CPU time of the explicit engine for one size, 0 to leave it out (default: 60)",
+    )
+    _add_jobs(parser)
 
 
 def _add_compile(commands: AddParser) -> None:

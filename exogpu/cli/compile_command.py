@@ -22,11 +22,11 @@ def execute(arguments: argparse.Namespace) -> Exit:
     """Writes a bundle only for a proven kernel; else prints the same report as `verify`."""
     try:
         proc = _one_proc(arguments.target)
-        report = decided(proc, axiom_policy(arguments), arguments)
-        proven = seal(proc, report)
-        run = Run((report,))
+        reports, problems = decided([proc], axiom_policy(arguments), arguments)
+        run = Run(tuple(reports), tuple(problems))
+        proven = seal(proc, reports[0]) if reports else None
         if proven is not None:
-            print(headline(run, report, palette(arguments.color)))
+            print(headline(run, proven.report, palette(arguments.color)))
             print(_compile(proven, Path(arguments.output or f"{proc.name}.exogpu")))
             return Exit.PROVED
     except BadInput as error:

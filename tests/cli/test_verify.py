@@ -90,6 +90,14 @@ def test_bad_input_exits_2_but_the_other_kernels_are_reported(folder: Path, caps
     assert "too_far   REFUTED" in out
 
 
+def test_a_kernel_that_fits_no_cta_is_bad_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    allocation = "        big: f32[100000] @ SMEM\n        for t in threads(128):"
+    (folder / "big.py").write_text(GOOD.replace("        for t in threads(128):", allocation), encoding="utf-8")
+    assert main(["verify", "big.py", "both.py"]) == 2
+    out = capsys.readouterr().out
+    assert "error[smem.capacity]" in out and "both.py::double   PROVED" in out
+
+
 @pytest.mark.parametrize("target", ["exogpu.kernels.gemm_f32", "gemm_f32", "gemm_f32:gemm_f32"])
 def test_shipped_kernel_by_module_and_by_name(
     target: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -13,7 +13,18 @@ from exogpu.diagnostics import InternalError
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, Int, Var
-from exogpu.ir.instr import BufferInfo, Commit, CompleteTx, GroupMember, ProxyFence, WgmmaFence
+from exogpu.ir.instr import (
+    BufferInfo,
+    Commit,
+    CompleteTx,
+    CopyArrive,
+    Group,
+    GroupMember,
+    HoldsPhase,
+    NamedArrive,
+    ProxyFence,
+    WgmmaFence,
+)
 from exogpu.ir.instr import InOrder as CompletesInOrder
 from exogpu.ir.instr import WaitGroup as WaitsForGroup
 from exogpu.ir.interp.plan import buffers_of
@@ -37,27 +48,33 @@ from exogpu.ir.stmt import (
     Threads,
     Window,
 )
-from exogpu.ir.types import Rmem, Smem, WgmmaD
+from exogpu.ir.types import Rmem, Smem, WgmmaA, WgmmaD
 from exogpu.ir.walk import walk
 from exogpu.verify.simulator.expr import Numbers, Truths, cond, index, lanes, negated
 from exogpu.verify.simulator.meaning import moves
 from exogpu.verify.simulator.moves import Context, Frame, Move, move
 from exogpu.verify.simulator.trace import (
     Action,
+    AfterCopies,
     ArriveOn,
     AwaitOn,
     Fresh,
     InGroup,
     InOrder,
     Issue,
+    Join,
     OnBarrier,
     Operation,
+    Pass,
     Rendezvous,
     Trace,
     WaitGroup,
 )
 
 Task = Mapping[str, int]
+
+EVERY_GROUP = 1 << 40
+"""More commit groups than there are."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,7 +180,7 @@ class Walk:
                 self.allocated[stmt.name] += 1
                 frame = team.frame
                 return replace(team, frame=replace(frame, slots={**frame.slots, stmt.name: slot}))
-            case Rmem() | WgmmaD():
+            case Rmem() | WgmmaD() | WgmmaA():
                 self._emit(
                     f"allocation of {stmt.name}", stmt, team.frame.threads, Fresh(self.context.places[stmt.name])
                 )
@@ -228,13 +245,28 @@ class Walk:
             case Commit(group), _:
                 self._count("commit", group, threads)
             case WaitsForGroup(group, operand, reads_only), _:
-                below = self.counts["commit", group][threads, 0] - _literal(call, operand)
+                below = np.full_like(threads, EVERY_GROUP)
+                if operand is not None:
+                    below = self.counts["commit", group][threads, 0] - _literal(call, operand)
                 action = WaitGroup(group, below, reads_only)
+            case CopyArrive(barrier), _:
+                name, ctas = _barrier(call, barrier), self._own(threads)
+                phases = self._count("arrive", name, threads, ctas)
+                action = Issue((), AfterCopies(Group.COPY, name, phases, ctas, holds=False), 1, None)
+            case _, HoldsPhase(barrier):
+                name, ctas = _barrier(call, barrier), self._own(threads)
+                phases = self.counts["arrive", name][threads, ctas]
+                action = Issue((), AfterCopies(Group.COPY, name, phases, ctas, holds=True), 1, None)
+            case NamedArrive(barrier, waits), _:
+                name = _barrier(call, barrier)
+                generations = self._count("join", name, threads)
+                self._emit(instr.name, call, threads, Join(name, generations), together=instr.aligned)
+                action = Pass(name, generations) if waits else None
             case ProxyFence() | WgmmaFence() as fence, _:
                 action = fence
             case _, CompletesInOrder():
                 action = InOrder(self._moves(call, team))
-            case _, completion:
+            case _, CompleteTx() | GroupMember() as completion:
                 for part, ctas in self._parts(call, threads):
                     moved, ends = self._moves(part, team), self._completion(part, completion, threads, ctas)
                     issue = Issue(moved, ends, WARP if instr.aligned else 1, _chain(call))
@@ -267,12 +299,11 @@ class Walk:
             case GroupMember(group):
                 return InGroup(group, self.counts["commit", group][threads, 0])
             case CompleteTx(barrier, data):
-                ref, window = call.operand(barrier), call.window(data)
-                assert isinstance(ref, BarrierRef)
+                name, window = _barrier(call, barrier), call.window(data)
                 bytes_ = int(np.prod(window.shape)) * self.buffers[window.buffer].dtype.bytes
                 # the phase is that of the issuer's next arrive on the barrier of its own CTA
-                phases = self.counts["arrive", ref.name][threads, self._own(threads)]
-                return OnBarrier(ref.name, bytes_, phases, ctas)
+                phases = self.counts["arrive", name][threads, self._own(threads)]
+                return OnBarrier(name, bytes_, phases, ctas)
 
 
 def _uniform(frame: Frame, var: str) -> Frame:
@@ -281,6 +312,12 @@ def _uniform(frame: Frame, var: str) -> Frame:
     if isinstance(value, np.ndarray) and len(value) and (value == value[0]).all():
         return replace(frame, env={**frame.env, var: int(value[0])})
     return frame
+
+
+def _barrier(call: InstrCall, operand: str) -> str:
+    ref = call.operand(operand)
+    assert isinstance(ref, BarrierRef)
+    return ref.name
 
 
 def _literal(call: InstrCall, operand: str) -> int:

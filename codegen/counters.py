@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from exogpu.ir.instr import CopyArrive, Instr
 from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import Alloc, Arrive, Await, BarrierRef, For, If, InstrCall, Role, Stmt, Tasks, Threads, Unroll
 from exogpu.ir.types import Smem
@@ -126,10 +127,12 @@ def _sites(body: tuple[Stmt, ...], path: Path, place: _Place, persistent: bool) 
 
 def _item(stmt: Stmt, rings: dict[str, int]) -> tuple[_Item, int] | None:
     match stmt:
-        case Alloc(name, memory=Smem(_, ring)):
+        case Alloc(name, memory=Smem(ring=ring)):
             return _Item("alloc", name, ring), 0
         case Await(barrier, lag):
             return _Item("await", barrier, rings[barrier]), lag
+        case InstrCall(instr=Instr(effect=CopyArrive(name))) if isinstance(ref := stmt.operand(name), BarrierRef):
+            return _Item("arrive", ref.name, rings[ref.name]), 0
         case Arrive(barrier):
             return _Item("arrive", barrier, rings[barrier]), 0
         case _:
@@ -142,9 +145,10 @@ def plan_counters(proc: Proc, program: tuple[Stmt, ...]) -> CounterPlan:
     sites: dict[_Item, list[_Site]] = {}
     copies: dict[str, list[Path]] = {}
     for path, stmt, place in _sites(program, (), _Place((), True, ()), proc.block.persistent):
-        if found := _item(stmt, rings):
+        found = _item(stmt, rings)
+        if found is not None:
             sites.setdefault(found[0], []).append(_Site(path, place.block, place.once, place.threads, found[1]))
-        if isinstance(stmt, InstrCall):
+        elif isinstance(stmt, InstrCall):
             for _, arg in stmt.operands:
                 if isinstance(arg, BarrierRef):
                     copies.setdefault(arg.name, []).append(path)

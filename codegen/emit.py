@@ -80,6 +80,8 @@ def header(name: str, digest: str, report: Report) -> tuple[str, ...]:
         counts[obligation.rule] = counts.get(obligation.rule, 0) + 1
     lines += [f"  {rule}: {count}" for rule, count in sorted(counts.items())]
     lines += [f"axioms used: {', '.join(report.axioms) or 'none'}"]
+    if report.reassociated:
+        lines.append(f"up to reassociation of the sums in {', '.join(report.reassociated)}")
     return tuple(lines)
 
 
@@ -158,6 +160,7 @@ def certificate(report: Report, digest: str, compiler: str) -> Json:
         "solver": report.solver,
         "compiler": f"NVRTC {compiler}",
         "axioms": list(report.axioms),
+        "reassociated": list(report.reassociated),
         "obligations": [_obligation(o) for o in report.obligations],
     }
 

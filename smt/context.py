@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from exogpu.smt.poly import ZERO, Monomial, Poly, lift, symbol
-from exogpu.smt.pysmt_api import Formula, TermApi
+from exogpu.smt.terms import Formula, TermApi
 
 Triple = tuple[Poly, Poly, Poly]
 """A factor, the other factor, and their product."""

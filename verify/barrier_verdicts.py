@@ -6,30 +6,35 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.barriers import (
     arrival_counts,
     covers,
+    joins_and_waits,
     not_lapped,
+    observed_before,
     parties,
     progress,
     uniform_lags,
 )
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
+from exogpu.verify.data_verdicts import claimed
 from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.machine import Delay, Early, Stuck
 from exogpu.verify.ordering import Goal, Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.ordinal import NoClosedForm
-from exogpu.verify.phases import Phases, arrives, awaits, barrier_cta, copies
+from exogpu.verify.phases import Phases, arrives, awaits, barrier_cta, channels, copies
 from exogpu.verify.pieces import GROUP, Piece
 from exogpu.verify.predecessor import Way, ways_for_signal, ways_for_wait
 from exogpu.verify.program import Barrier, Event, ExitAction, Program
 from exogpu.verify.replay import by_machine, reached, run
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
+from exogpu.verify.split import in_turns
 from exogpu.verify.text import HELP
 from exogpu.verify.transactions import byte_obligations
+from exogpu.verify.trial import on_trial
 from exogpu.verify.witness import failure, race, run_to_failure
 
 
@@ -44,26 +49,73 @@ def _barrier(program: Program, barrier: Barrier) -> Iterator[Obligation]:
         if not (*arrives(program, barrier.name), *awaits(program, barrier.name), *copies(program, barrier.name)):
             return  # declared and never used
         yield _count(program, barrier)
-        yield from byte_obligations(program, barrier)
+        yield from _obligations(program, barrier)
+    except NoClosedForm as error:
+        yield _no_closed_form(program, barrier, error)
+
+
+def _obligations(program: Program, barrier: Barrier) -> Iterator[Obligation]:
+    if barrier.split:
         for wait in awaits(program, barrier.name):
             yield from _progress(program, barrier, wait)
-            yield _parity(program, barrier, wait)
-            if wait.selection is not None or not uniform_lags(program, barrier):
-                yield _before_wait(program, barrier, wait)
-        for signal in (*arrives(program, barrier.name), *copies(program, barrier.name)):
-            yield _observed(program, barrier, signal)
-        for signal in arrives(program, barrier.name):
-            if barrier_cta(signal) is not None:
-                yield from _before_exit(program, barrier, signal)
+        for claim in in_turns(program, barrier):
+            yield claimed(program, claim)
+    elif barrier.named:
+        yield from _generations(program, barrier)
+    else:
+        yield from _phases(program, barrier)
+
+
+def _no_closed_form(program: Program, barrier: Barrier, error: NoClosedForm) -> Obligation:
+    """Refuted if a run at small sizes goes wrong."""
+    title = f"phases of {barrier.name} get their arrivals"
+    base = Obligation(f"barrier/{barrier.name}", _count_rule(barrier), title, Status.UNKNOWN, barrier.span)
+    message = f"the arrivals on `{barrier.name}` do not make up its phases"
+    return on_trial(program, base, message, f"no closed form for its phases: {error}")
+
+
+def quick_barrier_pieces(program: Program) -> Iterator[Piece]:
+    """What needs no search for chains: it tells most faulty barriers from correct ones."""
+    for barrier in program.barriers.values():
+        yield Piece(3, partial(_quick, barrier=barrier))
+
+
+def _quick(program: Program, barrier: Barrier) -> Iterator[Obligation]:
+    try:
+        yield _count(program, barrier)
+        if not barrier.named:
+            yield from byte_obligations(program, barrier)
+        for wait in awaits(program, barrier.name):
+            yield from _progress(program, barrier, wait)
+
     except NoClosedForm as error:
-        yield Obligation(
-            f"barrier/{barrier.name}",
-            "mbar.count",
-            f"phases of {barrier.name}",
-            Status.UNKNOWN,
-            barrier.span,
-            reason=f"no closed form for its phases: {error}",
-        )
+        yield _no_closed_form(program, barrier, error)
+
+
+def _phases(program: Program, barrier: Barrier) -> Iterator[Obligation]:
+    yield from byte_obligations(program, barrier)
+    for wait in awaits(program, barrier.name):
+        yield from _progress(program, barrier, wait)
+        yield _parity(program, barrier, wait)
+        if wait.selection is not None or not uniform_lags(program, barrier):
+            yield _before_wait(program, barrier, wait)
+    for signal in (*arrives(program, barrier.name), *copies(program, barrier.name)):
+        yield _observed(program, barrier, signal)
+    for signal in arrives(program, barrier.name):
+        if barrier_cta(signal) is not None:
+            yield from _before_exit(program, barrier, signal)
+
+
+def _generations(program: Program, barrier: Barrier) -> Iterator[Obligation]:
+    """A named barrier: parities cannot alias, since a waiting thread is itself part of the next generation."""
+    for wait in awaits(program, barrier.name):
+        yield from _progress(program, barrier, wait)
+    for signal in arrives(program, barrier.name):
+        yield _recycled(program, barrier, signal)
+
+
+def _count_rule(barrier: Barrier) -> str:
+    return "bar.count" if barrier.named else "mbar.count"
 
 
 # -- counts, bytes, progress: replayed by running the machine at the model's sizes -------------------------------------
@@ -74,8 +126,8 @@ def _count(program: Program, barrier: Barrier) -> Obligation:
     found = next((n for n in counts.values() if n != barrier.count), barrier.count)
     base = Obligation(
         f"count/{barrier.name}",
-        "mbar.count",
-        f"each phase of {barrier.name} gets {barrier.count} arrivals",
+        _count_rule(barrier),
+        f"each {'generation' if barrier.named else 'phase'} of {barrier.name} gets {barrier.count} arrivals",
         Status.PROVED,
         barrier.span,
     )
@@ -116,6 +168,9 @@ def _parity(program: Program, barrier: Barrier, wait: Event) -> Obligation:
         wait.span,
     )
     groups = [p for p in parties(program, arrives(program, barrier.name)) if covers(program, p, wait)]
+    who = f"x of {wait.label} (line {wait.span.line}) and y of an arrive on {barrier.name}"
+    asked = f"executions {who} {barrier.ring} phases later, where no chain below shows that x comes first in time"
+    base = replace(base, question=asked)
     ways = [Way(tuple(not_lapped(program, barrier, wait, a) for a in p.statements)) for p in groups]
     message = f"`{barrier.name}` can advance by a whole ring before this wait has passed, so its parity aliases"
     return _any_of(program, base, ways, message)
@@ -143,10 +198,37 @@ def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:
         Status.PROVED,
         signal.span,
     )
+    who = f"y of {signal.label} (line {signal.span.line}) and x of an await or arrive on {barrier.name}"
+    asked = f"executions {who} for {barrier.ring} phases earlier, where no chain below shows that x comes first in time"
+    base = replace(base, question=asked)
     message = (
         f"nothing has waited for the phase before on this mbarrier of `{barrier.name}` when {signal.label} signals"
     )
     return _any_of(program, base, ways_for_signal(program, barrier, signal), message)
+
+
+def _recycled(program: Program, barrier: Barrier, signal: Event) -> Obligation:
+    """No warp may join a generation while the one before is still open."""
+    base = Obligation(
+        f"recycle/{barrier.name}/{signal.id}",
+        "bar.recycle",
+        f"{signal.label} (line {signal.span.line}) follows the generation before of {barrier.name}",
+        Status.PROVED,
+        signal.span,
+    )
+    if joins_and_waits(program, barrier, channels(program, signal)):
+        return base
+    waiting = [p for p in parties(program, awaits(program, barrier.name)) if covers(program, p, signal)]
+    waiting = [p for p in waiting if joins_and_waits(program, barrier, p.channels)]
+    pairs = [observed_before(program, barrier, p, signal) for p in waiting]
+    message = f"{signal.label} can come while the generation before of `{barrier.name}` is still open"
+    if not pairs:
+        # nobody who waits could have told the warp: look for a run that goes wrong
+        verdict = hold(program, reached(signal))
+        sizes = verdict.sizes if isinstance(verdict, Found) else None
+        unknown = replace(base, status=Status.UNKNOWN, reason=f"{message}: no thread waits for every generation")
+        return unknown if sizes is None else run(program, base, sizes, message)
+    return _any_of(program, base, [Way(tuple(goals), (exists,)) for exists, goals in pairs], message)
 
 
 def _any_of(program: Program, base: Obligation, ways: list[Way], message: str) -> Obligation:

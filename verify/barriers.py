@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, cta_meant
 from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
@@ -29,7 +29,7 @@ from exogpu.verify.phases import (
     signalled_by,
     signals,
 )
-from exogpu.verify.program import AwaitAction, Barrier, Event, Program
+from exogpu.verify.program import ArriveAction, AwaitAction, Barrier, Event, Program
 from exogpu.verify.single import Property
 from exogpu.verify.tally import Tally
 
@@ -153,6 +153,12 @@ def _lag(e: Event) -> int:
 def uniform_lags(program: Program, barrier: Barrier) -> bool:
     """Every thread awaits consecutive phases, so it has itself seen phase p - ring before it waits for p."""
     return all(len({_lag(s) for s in p.statements}) == 1 for p in parties(program, awaits(program, barrier.name)))
+
+
+def joins_and_waits(program: Program, barrier: Barrier, through: frozenset[Channel]) -> bool:
+    """Every arrive of these threads on a named barrier is a sync, so each has itself seen the generation before."""
+    mine = signalled_by(program, through, arrives(program, barrier.name))
+    return all(isinstance(e.action, ArriveAction) and e.action.waits for e in mine)
 
 
 # -- progress ----------------------------------------------------------------------------------------------------------

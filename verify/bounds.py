@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.instr import Mode, Proxy
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence
 from exogpu.verify.index import to_formula, to_poly
@@ -171,7 +171,8 @@ def _ownership(program: Program, event: Event, access: Access, n: int) -> Iterat
 def _own_cta(program: Program, event: Event, access: Access, n: int) -> Iterator[Claim]:
     """Asynchronous operations work in the shared memory of the CTA that issues them; a multicast names its CTAs."""
     cta = event.completion.cta if isinstance(event.completion, TxOn) else None
-    if not program.buffers[access.buffer].per_cta or access.proxy is not Proxy.ASYNC:
+    in_order = access.proxy is not Proxy.ASYNC and event.completion is None
+    if not program.buffers[access.buffer].per_cta or in_order:
         return
     wanted = Bin("//", event.first, Int(program.threads)) if cta is None or access.mode is Mode.READ else cta
 
@@ -199,8 +200,8 @@ def _own_cta(program: Program, event: Event, access: Access, n: int) -> Iterator
 def _target_cta(program: Program, event: Event) -> Iterator[Claim]:
     """An arrive signals a CTA that the cluster has."""
     cta = event.action.cta if isinstance(event.action, ArriveAction) else None
-    if cta is None:
-        return
+    if cta is None or isinstance(cta, Int):
+        return  # literals are checked when the kernel is read
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         ctx = model.ctx

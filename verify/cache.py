@@ -22,6 +22,7 @@ from pathlib import Path
 import exogpu
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
+from exogpu.verify.axioms import in_order
 from exogpu.verify.program import Program
 from exogpu.verify.result import Report, Status
 
@@ -31,7 +32,9 @@ MOST = 500
 """Entries kept; the oldest go first."""
 SETTLED = frozenset({Status.PROVED, Status.REFUTED, Status.VACUOUS})
 """Verdicts worth keeping: UNKNOWN may depend on the time that the solver had."""
-RECORDS = frozenset({"exogpu.diagnostics", "exogpu.smt.script", "exogpu.source", "exogpu.verify.result"})
+RECORDS = frozenset(
+    {"exogpu.diagnostics", "exogpu.smt.script", "exogpu.source", "exogpu.verify.axioms", "exogpu.verify.result"}
+)
 """Modules whose classes a report consists of."""
 SOURCES = ("ir", "isa", "lang", "smt", "verify")
 """Rooms that a verdict depends on."""
@@ -91,9 +94,11 @@ def user_cache(environment: Mapping[str, str]) -> Cache | None:
 
 
 def key(proc: Proc, program: Program) -> str:
-    """The hash of the kernel (its text, and its parallel program with all places) and of what decides it."""
+    """The hash of the kernel (its text, and its parallel program with all places), of the axioms that its proof may use
+    and of what decides it."""
     out = hashlib.sha256()
-    for part in (*_deciders(), str(proc.span), repr(proc.args), repr(proc.block), to_source(proc), repr(program)):
+    kernel = (str(proc.span), repr(proc.args), repr(proc.block), to_source(proc), repr(program))
+    for part in (*_deciders(), *kernel, *in_order(program.axioms)):
         data = part.encode()
         out.update(f"{len(data)}\n".encode())
         out.update(data)

@@ -5,22 +5,49 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Index, Int, Not, Var
-from exogpu.ir.instr import WaitGroup
-from exogpu.ir.stmt import IndexArg, InstrCall, Range, Window
+from exogpu.ir.instr import CompleteTx, CopyArrive, GroupMember, HoldsPhase, InOrder, NamedArrive, WaitGroup
+from exogpu.ir.stmt import BarrierRef, IndexArg, InstrCall, Range, Window
 from exogpu.verify.index import computed_by_cond, const
-from exogpu.verify.program import Access, Action, Computed, WaitAction
+from exogpu.verify.program import ALL, Access, Action, ArriveAction, Computed, InGroup, TxOn, WaitAction
+
+
+def barrier_of(call: InstrCall, operand: str) -> str:
+    """The barrier given for an operand."""
+    ref = call.operand(operand)
+    if not isinstance(ref, BarrierRef):
+        raise TypeError(f"{call.instr.name}: {operand} is not a barrier")
+    return ref.name
+
+
+def completion_of(call: InstrCall, size: int, cta: Index | None) -> TxOn | InGroup | None:
+    """How an asynchronous instruction completes: a copy of `size` bytes on the barrier of `cta`."""
+    match call.instr.completion:
+        case InOrder():
+            return None
+        case GroupMember(group):
+            return InGroup(group)
+        case HoldsPhase(barrier):
+            return TxOn(barrier_of(call, barrier), 0, holds=True)
+        case CompleteTx(barrier):
+            return TxOn(barrier_of(call, barrier), size, cta)
 
 
 def effect(call: InstrCall) -> Action | None:
     """What the instruction does besides touching memory."""
     match call.instr.effect:
-        case WaitGroup(group, operand, reads_only):
+        case WaitGroup(group, None, reads_only):
+            return WaitAction(group, ALL, reads_only)
+        case CopyArrive(barrier):
+            return ArriveAction(barrier_of(call, barrier), 0, after_copies=True)
+        case NamedArrive():
+            raise TypeError(f"{call.instr.name} is several events")
+        case WaitGroup(group, str() as operand, reads_only):
             arg = call.operand(operand)
             if not isinstance(arg, IndexArg):
                 raise TypeError(f"{call.instr.name}: {operand} is missing")
             return WaitAction(group, const(arg.value), reads_only)
-        case effect:
-            return effect
+        case other:
+            return other
 
 
 def ends(access: Access) -> Iterator[Index]:

@@ -11,13 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from exogpu.ir.collective import WARP
-from exogpu.ir.instr import Group, Mode, Proxy, ProxyFence
+from exogpu.ir.collective import WARP, WARPGROUP
+from exogpu.ir.instr import Group
 from exogpu.smt.poly import Poly, lift
-from exogpu.smt.pysmt_api import Formula
-from exogpu.verify.graph import Edge, Needs
+from exogpu.smt.terms import Formula
+from exogpu.verify.axioms import in_order
+from exogpu.verify.graph import Edge, FenceKind, Needs, covers_cluster
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
+from exogpu.verify.landing import landed
 from exogpu.verify.phases import Phases, barrier_cta
 from exogpu.verify.program import (
     TASK,
@@ -99,10 +101,11 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class LiftedChain:
-    """Links from x to y and the kinds of the edges between consecutive links."""
+    """Links from x to y, the kinds of the edges between consecutive links, and the axioms that those may use."""
 
     links: tuple[Link, ...]
     edges: tuple[Edge, ...]
+    axioms: frozenset[str]
 
 
 # -- formulas ----------------------------------------------------------------------------------------------------------
@@ -120,7 +123,7 @@ class ChainFormula:
         self.needs = needs
 
     def formula(self, chain: LiftedChain) -> Formula:
-        """The chain's events exist and all its edges hold."""
+        """The chain's events exist and all its edges hold by the axioms that it may use."""
         if not self.needs.temporal and any(link.event.exec is Exec.WARPS for link in chain.links):
             # a warp-collective operation joins its lanes in time but publishes nothing between them
             return self.ctx.api.literal(False)
@@ -132,9 +135,10 @@ class ChainFormula:
         parts: list[Formula] = [n.domain for n in nodes]
         if not nodes:
             return self.direct()
-        parts.append(self._from_source(nodes[0]))
+        parts.append(self._admissible(nodes, chain.axioms))
+        parts.append(self._from_source(nodes[0], chain.axioms))
         for (a, b), edge in zip(pairwise(nodes), chain.edges, strict=True):
-            parts.append(self._edge(edge, a, b))
+            parts.append(self._edge(edge, a, b, chain.axioms))
         parts.append(self._program_order(nodes[-1], self.y))
         return self.ctx.api.conj(parts)
 
@@ -147,29 +151,69 @@ class ChainFormula:
             return self.ctx.api.literal(False)
         return self.ctx.api.conj((self.model.same_thread(x.threads, y.threads), self.model.before(x, y)))
 
-    def _from_source(self, node: Instance) -> Formula:
+    def _admissible(self, nodes: list[Instance], allowed: frozenset[str]) -> Formula:
+        """What every chain here relies on is allowed; without L1, the source's own thread fences."""
+        if not self.needs.axioms <= allowed:
+            return self.ctx.api.literal(False)
+        parts: list[Formula] = []
+        if self.needs.both_async and "L4" not in allowed:
+            parts.append(self.ctx.eq(self.phases.own_cta(self.x), self.phases.own_cta(self.y)))
+        kind = self.needs.fence
+        if kind not in (None, FenceKind.REGISTER) and ("L1" not in allowed or self.model.program.cluster > 1):
+            fences = [n for n in nodes if kind is not None and kind.made_by(n.event.action)]
+            parts.append(self.ctx.api.disj(self._fences(n, allowed) for n in fences))
+        return self.ctx.api.conj(parts)
+
+    def _fences(self, node: Instance, allowed: frozenset[str]) -> Formula:
+        """The proxy fence stands where it has to: in the CTA of y, covering the memory; without L1 in x's thread."""
+        ctx, parts = self.ctx, []
+        here = self.phases.own_cta(node)
+        if self.model.program.cluster > 1:
+            parts.append(ctx.eq(here, self.phases.own_cta(self.y)))
+        if self.needs.home is not None and not covers_cluster(node.event.action):
+            parts.append(ctx.eq(here, to_poly(ctx, self.needs.home, self.y.env)))
+        if "L1" not in allowed:
+            parts.append(self.model.same_thread(self.x.threads, node.threads))
+        return ctx.api.conj(parts)
+
+    def _from_source(self, node: Instance, allowed: frozenset[str]) -> Formula:
         x = self.x
         match x.event.completion:
             case None:
-                wakes = self._signal(x, node) if _same_barrier(x.event, node.event) else self.ctx.api.literal(False)
-                return self.ctx.api.disj((self._program_order(x, node), wakes))
+                order = self._program_order(x, node)
+                woken = _same_barrier(x.event, node.event)
+                return self.ctx.api.disj((order, self._signal(x, node, allowed))) if woken else order
+            case InGroup(Group.COPY) if isinstance(node.event.action, AwaitAction):
+                return landed(self.phases, x, node)
             case InGroup():
-                action = node.event.action
-                if not isinstance(action, WaitAction):
-                    return self.ctx.api.literal(False)
-                done = self.ctx.le(self.phases.group(x) + (1 + action.pending), self.phases.group(node))
-                return self.ctx.api.conj((done, self.model.same_thread(x.threads, node.threads)))
+                return self._group_wait(x, node, allowed)
             case TxOn():
                 return self._completion(x, node)
 
-    def _edge(self, edge: Edge, a: Instance, b: Instance) -> Formula:
+    def _edge(self, edge: Edge, a: Instance, b: Instance, allowed: frozenset[str]) -> Formula:
         match edge:
             case Edge.SIGNAL:
-                return self._signal(a, b)
+                return self._signal(a, b, allowed)
+            case Edge.COMPLETION if edge_axiom(a.event) not in allowed:
+                return self.ctx.api.literal(False)
+            case Edge.COMPLETION if isinstance(a.event.completion, InGroup):
+                return self._group_wait(a, b, allowed)
             case Edge.COMPLETION:
                 return self._completion(a, b)
             case Edge.PROGRAM_ORDER:
                 return self._program_order(a, b)
+
+    def _group_wait(self, a: Instance, b: Instance, allowed: frozenset[str]) -> Formula:
+        """The wait returns only when a's group is done: in a's own thread, with L12 anywhere in its warpgroup."""
+        wait = b.event.action
+        if not isinstance(wait, WaitAction):
+            return self.ctx.api.literal(False)
+        done = self.ctx.le(self.phases.group(a) + (1 + wait.pending), self.phases.group(b, a.event))
+        who = a.threads
+        if wait.group is Group.WGMMA and "L12" in allowed:
+            cta = self.phases.own_cta(a) * self.model.program.threads
+            who = Span(cta + self.ctx.floordiv(who.first - cta, WARPGROUP) * WARPGROUP, WARPGROUP)
+        return self.ctx.api.conj((done, self.model.same_thread(who, b.threads), self.model.before(a, b)))
 
     def _completion(self, a: Instance, b: Instance) -> Formula:
         """The await returns only when the copy is done: it waits for its phase, or a later one of the same mbarrier."""
@@ -180,8 +224,8 @@ class ChainFormula:
         later = (self.ctx.ge(distance, 0), self.ctx.eq(self.ctx.mod(distance, ring), 0))
         return self.ctx.api.conj((self.phases.same_cta(a, b), *later))
 
-    def _signal(self, a: Instance, b: Instance) -> Formula:
-        if not isinstance(a.event.action, ArriveAction) or not self.needs.through(a.event.action):
+    def _signal(self, a: Instance, b: Instance, allowed: frozenset[str]) -> Formula:
+        if not isinstance(a.event.action, ArriveAction) or not self.needs.through(a.event.action, allowed):
             return self.ctx.api.literal(False)
         return self.ctx.api.conj((self.phases.same_cta(a, b), self.ctx.le(self.phases.phase(a), self.phases.phase(b))))
 
@@ -243,59 +287,34 @@ def _same_barrier(a: Event, b: Event) -> bool:
             return False
 
 
-# -- words -------------------------------------------------------------------------------------------------------------
+# -- axioms -----------------------------------------------------------------------------------------------------------
 
 
-def describe(chain: LiftedChain, x: Event, y: Event) -> str:
-    """The chain in words: statements with lines and iterations."""
-    parts = [f"{x.label}@{x.span.line}"]
-    for link in chain.links:
-        parts.append(f"{link.event.label}@{link.event.span.line}{_places(link)}")
-    parts.append(f"{y.label}@{y.span.line}")
-    return " -> ".join(parts)
-
-
-def _places(link: Link) -> str:
-    words: list[str] = []
-    for var, where in link.where:
-        name = "task" if var == TASK else var
-        match where:
-            case Near(anchor, delta) if delta:
-                words.append(f"{name} = {name}({anchor}){delta:+d}")
-            case Near(anchor, _):
-                words.append(f"{name}({anchor})")
-            case First(delta):
-                words.append(f"{name} = first{f'+{delta}' if delta else ''}")
-            case Last(delta):
-                words.append(f"{name} = last{f'-{delta}' if delta else ''}")
-            case CtaOf(anchor) | Meant(anchor):
-                words.append(f"CTA {'of' if isinstance(where, CtaOf) else 'meant by'} {anchor}")
-            case Fixed() | ThreadOf():
-                pass
-    return f" [{', '.join(words)}]" if words else ""
-
-
-def axioms(chain: LiftedChain, x: Event, y: Event) -> tuple[str, ...]:
-    """Memory-model axioms (ptx rules, section L) that the chain's edges rely on."""
-    used: set[str] = set()
-    events = [link.event for link in chain.links]
-    match x.completion:
-        case InGroup(Group.WGMMA) if any(a.mode is Mode.READ and a.proxy is Proxy.ASYNC for a in x.accesses):
-            used.add("L5")
-        case TxOn():
-            used.add("L7")
-        case _:
-            pass
-    if y.pipeline is not None and any(isinstance(link.event.action, AwaitAction) for link in chain.links):
-        used.add("F6")
-    if any(isinstance(link.event.action, ProxyFence) for link in chain.links[1:]):
+def axioms(chain: LiftedChain, x: Event, y: Event, needs: Needs) -> tuple[str, ...]:
+    """Memory-model axioms that the chain's edges rely on."""
+    used = set(needs.axioms)
+    if needs.fence in (FenceKind.SHARED, FenceKind.GLOBAL) and not _fenced_by_source(chain, x, needs.fence):
         used.add("L1")
-    if Edge.COMPLETION in chain.edges:
-        used.add("L11")
-    if _asynchronous(x) and _asynchronous(y) and any(barrier_cta(e) is not None for e in (x, y, *events)):
+    used |= {edge_axiom(a.event) for a, edge in zip(chain.links, chain.edges, strict=False) if edge is Edge.COMPLETION}
+    if isinstance(x.completion, InGroup) and x.completion.group is Group.WGMMA:
+        used |= chain.axioms & {"L12"}
+    if needs.both_async and any(barrier_cta(e) is not None for e in (x, y, *(link.event for link in chain.links))):
         used.add("L4")
-    return tuple(sorted(used))
+    return in_order(used)
 
 
-def _asynchronous(event: Event) -> bool:
-    return any(a.proxy is Proxy.ASYNC for a in event.accesses)
+def edge_axiom(event: Event) -> str:
+    """What lets the issue of an asynchronous operation precede, in time, its completion seen by another thread."""
+    return "L12" if isinstance(event.completion, InGroup) else "L11"
+
+
+def _fenced_by_source(chain: LiftedChain, x: Event, kind: FenceKind) -> bool:
+    """The fence is executed by the thread of x, before the chain changes over to another thread."""
+    if x.completion is not None and isinstance(chain.links[0].event.action, AwaitAction):
+        return False  # others await that x has landed
+    for link, edge in zip(chain.links, (*chain.edges, Edge.SIGNAL), strict=True):
+        if kind.made_by(link.event.action):
+            return True
+        if edge is Edge.SIGNAL or link.event.exec is Exec.TOGETHER:
+            return False
+    return False

@@ -9,20 +9,21 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 
 from exogpu.ir.collective import WARP
-from exogpu.ir.evaluate import evaluate, holds
+from exogpu.ir.evaluate import evaluate
 from exogpu.ir.instr import Commit, Group
 from exogpu.verify.instance import LANE, WARP_OF_UNIT
+from exogpu.verify.nest import Nest, nest
 from exogpu.verify.program import (
-    TASK,
     TASKS,
     ArriveAction,
     AwaitAction,
     Event,
     Exec,
     InGroup,
-    Loop,
     Program,
     TxOn,
     WaitAction,
@@ -76,38 +77,20 @@ def order_key(event: Event, env: Env) -> Key:
 def cta_meant(program: Program, item: Occurrence) -> int:
     """The CTA whose barrier an arrive, await or copy means."""
     match item.event.action, item.event.completion:
-        case (ArriveAction(cta=cta), _) | (_, TxOn(cta=cta)) if cta is not None:
+        case (ArriveAction(cta=cta) | AwaitAction(cta=cta), _) | (_, TxOn(cta=cta)) if cta is not None:
             return evaluate(cta, item.env)
         case _:
             return item.first // program.threads
-
-
-def _bounds(loop: Loop, env: Env) -> range:
-    return range(evaluate(loop.lo, env), evaluate(loop.hi, env))
 
 
 def occurrences(program: Program, event: Event, sizes: Env, tasks: Mapping[int, Env]) -> Iterator[Occurrence]:
     """Every instance of an event, the threads of one instance together. `tasks` gives the coordinates of each task
     of the CTA by ordinal (`all_tasks`)."""
 
-    loops = event.loops
-
-    def nest(depth: int, env: dict[str, int]) -> Iterator[dict[str, int]]:
-        if depth == len(loops):
-            if all(holds(g, env) for g in event.guards):
-                yield dict(env)
-            return
-        loop = loops[depth]
-        for value in _bounds(loop, env):
-            env[loop.var] = value
-            if loop.var == TASK:
-                env.update(tasks[value])
-            yield from nest(depth + 1, env)
-        env.pop(loop.var, None)
-
-    for env in nest(0, dict(sizes)):
-        first = evaluate(event.first, env)
-        key = order_key(event, env)
+    walk = _nest(program, event)
+    for env in walk.environments(sizes, tasks):
+        first = walk.first(env)
+        key = walk.key(env)
         match event.exec:
             case Exec.FIRST:
                 yield Occurrence(event, env, key, first, 1)
@@ -116,6 +99,13 @@ def occurrences(program: Program, event: Event, sizes: Env, tasks: Mapping[int, 
                     yield Occurrence(event, {**env, WARP_OF_UNIT: warp}, key, first + WARP * warp, WARP)
             case Exec.EACH | Exec.TOGETHER:
                 yield Occurrence(event, env, key, first, event.size)
+
+
+def _nest(program: Program, event: Event) -> Nest:
+    coordinates = frozenset(t.name for t in program.tasks)
+    if event is not program.events[event.id]:
+        return nest(event, coordinates)
+    return program.memo.once((_nest, event.id), lambda: nest(event, coordinates))
 
 
 def locate(event: Event, env: Env) -> Occurrence:
@@ -164,10 +154,13 @@ def _points(ranges: Sequence[range]) -> Iterator[Key]:
 class Unrolling:
     """Synchronisation and asynchronous events of a CTA at concrete sizes.
 
-    `tasks` gives coordinates of some of its tasks by ordinal.
+    `tasks` gives coordinates of some of its tasks by ordinal. With `ends`, operations of commit groups are left out
+    except those events (ids): no path goes through one.
     """
 
-    def __init__(self, program: Program, sizes: Env, tasks: Mapping[int, Env]) -> None:
+    def __init__(
+        self, program: Program, sizes: Env, tasks: Mapping[int, Env], ends: frozenset[int] | None = None
+    ) -> None:
         tasks = all_tasks(program, sizes, tasks)
         self.program = program
         self.sizes = sizes
@@ -175,13 +168,17 @@ class Unrolling:
         for event in program.events:
             if event.action is None and event.completion is None:
                 continue
+            if ends is not None and event.id not in ends and isinstance(event.completion, InGroup):
+                continue
             for item in occurrences(program, event, sizes, tasks):
                 self.items.append(item)
                 if len(self.items) > LIMIT:
                     raise TooLarge(f"more than {LIMIT} events")
         self.items.sort(key=lambda o: o.key)
         self._traces: dict[int, list[int]] = {}
-        self._threads = [(o.first, o.first + o.width) for o in self.items]
+        self._performed: dict[tuple[int, int], list[int]] = {}
+        for n, o in enumerate(self.items):
+            self._performed.setdefault((o.first, o.first + o.width), []).append(n)
         self._numbers: dict[tuple[int, int], int] = {}
         self._keys: dict[int, list[Key]] = {}
         self.tasks = tasks
@@ -189,21 +186,20 @@ class Unrolling:
     def trace(self, thread: int) -> list[int]:
         """Indices into `items` of what a thread performs, in program order; numbers them on the first call."""
         if thread not in self._traces:
-            mine = [n for n, (lo, hi) in enumerate(self._threads) if lo <= thread < hi]
+            mine = sorted(chain.from_iterable(ns for (lo, hi), ns in self._performed.items() if lo <= thread < hi))
             self._traces[thread] = mine
             self._number(thread, mine)
         return self._traces[thread]
 
     def _with_turns(self, thread: int, trace: list[int]) -> list[int]:
         """The trace with what the thread's peers perform when it is their turn."""
-        turns: list[int] = []
-        for n, (lo, hi) in enumerate(self._threads):
-            selection = self.items[n].event.selection
-            if selection is None or not selection.includes(thread):
-                continue
-            if any(lo <= t < hi for t in selection.peers(thread)):
-                turns.append(n)
-        return sorted({*trace, *turns}) if turns else trace
+        turns: set[int] = set()
+        for (lo, hi), performed in self._performed.items():
+            for n in performed:
+                selection = self.items[n].event.selection
+                if selection is not None and selection.includes(thread):
+                    turns |= {n} if any(lo <= t < hi for t in selection.peers(thread)) else set()
+        return sorted(turns.union(trace)) if turns else trace
 
     def _number(self, thread: int, trace: list[int]) -> None:
         arrives: dict[tuple[str, int], int] = {}
@@ -220,6 +216,8 @@ class Unrolling:
                     through = (barrier, self.barrier_cta(n))
                     self._numbers[n, thread] = arrives.get(through, 0)
                     arrives[through] = arrives.get(through, 0) + 1
+                case AwaitAction(barrier, joined=True):
+                    self._numbers[n, thread] = arrives.get((barrier, self.barrier_cta(n)), 0) - 1
                 case AwaitAction(barrier, lag):
                     self._numbers[n, thread] = awaits.get(barrier, 0) - lag
                     awaits[barrier] = awaits.get(barrier, 0) + 1
@@ -268,7 +266,16 @@ class Unrolling:
             self._keys[event_id] = sorted(o.key for o in found)
         return bisect_right(self._keys[event_id], until.key)
 
-    def representatives(self) -> list[int]:
+    @cached_property
+    def representatives(self) -> frozenset[int]:
         """The first thread of every warp and of every unit: enough to find paths, not to exclude them."""
-        threads = set(self.program.everybody[::WARP]) | {o.first for o in self.items}
-        return sorted(threads)
+        return frozenset(self.program.everybody[::WARP]).union(first for first, _ in self._performed)
+
+    @cached_property
+    def waits(self) -> Mapping[tuple[str, int], list[int]]:
+        """Indices of the awaits on each barrier of each CTA."""
+        out: dict[tuple[str, int], list[int]] = {}
+        for n, o in enumerate(self.items):
+            if isinstance(o.event.action, AwaitAction):
+                out.setdefault((o.event.action.barrier, cta_meant(self.program, o)), []).append(n)
+        return out

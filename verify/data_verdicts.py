@@ -9,6 +9,10 @@ from functools import partial
 from exogpu.diagnostics import Label
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
+from exogpu.ir.instr import Group, Mode
+from exogpu.ir.types import Smem
+from exogpu.source import Span
+from exogpu.verify.axioms import ASSUMED
 from exogpu.verify.bounds import claims
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Occurrence, Unrolling, occurrences
@@ -16,19 +20,38 @@ from exogpu.verify.graph import FenceKind, Needs, Search
 from exogpu.verify.ordering import Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.overflow import overflow_claims
 from exogpu.verify.pieces import Piece
-from exogpu.verify.program import ArriveAction, Buffer, ExitAction, Program
+from exogpu.verify.program import ArriveAction, Buffer, ExitAction, InGroup, Program
 from exogpu.verify.races import Conflict, Use, common_range, concrete_box, conflicts, cross_task, hazard
-from exogpu.verify.result import Obligation, Status
+from exogpu.verify.result import Chain, Counterexample, Obligation, Status
+from exogpu.verify.reuse import reuse_conflicts, storage_facts
 from exogpu.verify.single import Found, Property, hold
-from exogpu.verify.text import HELP, race_message
+from exogpu.verify.text import HELP, LANDING, pair_question, race_message, single_question
 from exogpu.verify.turns import choice
+from exogpu.verify.withdrawn import DRAIN, without_axioms, would_accept
 from exogpu.verify.witness import race, single
+
+Suspects = frozenset[tuple[Span, Span]]
+"""Pairs of statements, the earlier one first."""
 
 
 def race_pieces(program: Program) -> Iterator[Piece]:
     """Ordering obligations of every pair of conflicting statements."""
-    for conflict in conflicts(program):
+    for conflict in _all_conflicts(program):
         yield Piece(3, partial(_races, conflict=conflict))
+
+
+def split_race_pieces(program: Program, suspects: Suspects) -> tuple[list[Piece], list[Piece]]:
+    """The same in two parts, the suspected pairs of statements and the others."""
+    found = [
+        ((c.first.event.span, c.second.event.span) in suspects, Piece(3, partial(_races, conflict=c)))
+        for c in _all_conflicts(program)
+    ]
+    return [piece for suspect, piece in found if suspect], [piece for suspect, piece in found if not suspect]
+
+
+def _all_conflicts(program: Program) -> Iterator[Conflict]:
+    yield from conflicts(program)
+    yield from reuse_conflicts(program)
 
 
 def _races(program: Program, conflict: Conflict) -> Iterator[Obligation]:
@@ -40,41 +63,94 @@ def _races(program: Program, conflict: Conflict) -> Iterator[Obligation]:
 def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligation:
     first, second = conflict.first, conflict.second
     rule = conflict.rule
+    missing: tuple[str, ...] = ()
     if isinstance(outcome, Violated):
+        missing = would_accept(outcome, conflict)
         rule = _broken_rule(outcome, conflict)
     base = Obligation(
         name=conflict.goal.name,
         rule=rule,
         title=f"{first.event.label} (line {first.event.span.line}) before {second.event.label} "
-        f"(line {second.event.span.line}) on {conflict.buffer.name}",
+        f"(line {second.event.span.line}) on {_where(conflict)}",
         status=Status.PROVED,
         span=second.event.span if isinstance(second.event.action, ExitAction) else second.access.span,
+        question=pair_question(first.event, second.event, _asked(conflict)),
     )
-    return _with(base, outcome, conflict)
+    if missing == (DRAIN,) and isinstance(outcome, Violated) and DRAIN in outcome.unrolling.program.axioms:
+        return replace(base, chains=(Chain("the hardware drains the store when the CTA ends", missing),))
+    return _with(base, outcome, conflict, missing)
 
 
-def _with(base: Obligation, outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligation:
+def _asked(conflict: Conflict) -> str:
+    """The condition on the pair, in words."""
+    if isinstance(conflict.second.event.action, ExitAction):
+        return "where no chain below shows that x is done at y"
+    memory = conflict.buffer.memory
+    touched = f"a byte of {_where(conflict)}" if conflict.reuses else f"an element of {conflict.buffer.name}"
+    ring = f", in the same slot of its ring of {memory.ring}" if isinstance(memory, Smem) and memory.ring > 1 else ""
+    ring = "" if conflict.reuses else ring
+    fence = conflict.goal.needs.fence
+    through = f" through a {fence.value}" if fence is not None else ""
+    return (
+        f"that touch {touched} in common{ring}, where x comes first in the sequential "
+        f"program and neither program order nor a chain below orders them{through}"
+    )
 
+
+def _with(
+    base: Obligation, outcome: Proved | Violated | Undecided, conflict: Conflict, missing: tuple[str, ...]
+) -> Obligation:
+    """The obligation with its verdict; `missing` axioms would order a violated pair."""
     first, second = conflict.first, conflict.second
     match outcome:
         case Proved(chains, query):
             return replace(base, chains=chains, queries=(query,))
         case Undecided(reason):
             return replace(base, status=Status.UNKNOWN, reason=reason)
-        case Violated(unrolling, x, y):
-            fence = conflict.goal.needs.fence
-            passed_by = (
-                fence.value if fence is not None and base.rule.startswith(("proxy.", "fence.", "wgmma.")) else None
-            )
+        case Violated():
+            message = race_message(base.rule, _quoted(conflict), first.event.label, second.event.label)
             return replace(
                 base,
                 status=Status.REFUTED,
-                message=race_message(base.rule, conflict.buffer.name, first.event.label, second.event.label),
+                message=f"{message}, unless axiom {' and '.join(missing)} is accepted" if missing else message,
                 label="the CTA ends" if isinstance(second.event.action, ExitAction) else "second access",
                 labels=(Label(first.access.span, "first access"),),
-                help=HELP.get(base.rule),
-                counterexample=race(unrolling, x, y, common=_common(unrolling, x, y, conflict), fence=passed_by),
+                help=without_axioms(missing) or _advice(base.rule, conflict),
+                counterexample=_counterexample(outcome, conflict, _lacking(base.rule, conflict, missing)),
             )
+
+
+def _lacking(rule: str, conflict: Conflict, missing: tuple[str, ...]) -> str | None:
+    """What the ordered pair's paths lack, where no interleaving shows the fault."""
+    if missing and ASSUMED.issuperset(missing):
+        return f"without axiom {', '.join(missing)}"
+    fence = conflict.goal.needs.fence
+    if fence is not None and rule.startswith(("proxy.", "fence.", "wgmma.")):
+        return f"through a {fence.value}"
+    return None
+
+
+def _advice(rule: str, conflict: Conflict) -> str | None:
+    copies = conflict.first.event.completion == InGroup(Group.COPY)
+    return LANDING if copies and rule in ("race.raw", "race.war", "race.waw", "smem.reuse") else HELP.get(rule)
+
+
+def _quoted(conflict: Conflict) -> str:
+    one, other = conflict.buffer.name, conflict.second.access.buffer
+    return f"the storage of `{one}` and `{other}`" if conflict.reuses else f"`{one}`"
+
+
+def _where(conflict: Conflict) -> str:
+    one, other = conflict.buffer.name, conflict.second.access.buffer
+    return f"the storage of {one} and {other}" if conflict.reuses else one
+
+
+def _counterexample(outcome: Violated, conflict: Conflict, lacking: str | None) -> Counterexample:
+    u, x, y = outcome.unrolling, outcome.x, outcome.y
+    if not conflict.reuses:
+        return race(u, x, y, common=_common(u, x, y, conflict), lacking=lacking)
+    found = race(u, x, y, lacking=lacking)
+    return replace(found, facts=(*found.facts, *storage_facts(u, conflict, x, y)))
 
 
 def _common(u: Unrolling, x: Occurrence, y: Occurrence, conflict: Conflict) -> tuple[str, str] | None:
@@ -97,10 +173,13 @@ def _broken_rule(outcome: Violated, conflict: Conflict) -> str:
     needs = conflict.goal.needs
     plain = replace(needs, fence=None)
     if needs.fence is not None and _ordered(outcome, plain):
-        shared = needs.fence is FenceKind.GLOBAL and _ordered(outcome, replace(needs, fence=FenceKind.SHARED))
-        return "fence.state_space" if shared else conflict.rule
+        narrow = needs.fence is FenceKind.GLOBAL and _ordered(outcome, replace(needs, fence=FenceKind.SHARED))
+        narrow |= needs.home is not None and _ordered(outcome, replace(needs, home=None))
+        return "fence.state_space" if narrow else conflict.rule
     if isinstance(conflict.second.event.action, ExitAction) or conflict.rule.startswith("wgmma."):
         return conflict.rule
+    if conflict.reuses:
+        return "smem.reuse"
     u, x = outcome.unrolling, outcome.x
     cta, local = divmod(x.first, u.program.threads)
     leaders = {cta * u.program.threads + local // size * size for size in (WARP, WARPGROUP)}
@@ -132,10 +211,14 @@ def _apart(program: Program, buffer: Buffer, first: Use, second: Use, prop: Prop
     verdict = hold(program, prop)
     rule = hazard(first.access, second.access)
     title = f"tasks do not share elements of {buffer.name} (lines {first.event.span.line}, {second.event.span.line})"
-    base = Obligation(prop.name, rule, title, Status.PROVED, second.access.span)
+    asked = single_question(prop.events, title)
+    base = Obligation(prop.name, rule, title, Status.PROVED, second.access.span, question=asked)
     message = f"two tasks touch one element of `{buffer.name}`, and nothing orders different CTAs"
     labels = (Label(first.access.span, "other task"),)
-    yield judge(program, base, verdict, message, "give every task its own elements", labels)
+    advice = "give every task its own elements"
+    if Mode.READ not in (first.access.mode, second.access.mode):
+        advice += ", or add to common ones with atomic_add in all tasks, or with tma_reduce_add in all"
+    yield judge(program, base, verdict, message, advice, labels)
 
 
 def choice_obligations(program: Program) -> Iterator[Obligation]:
@@ -152,8 +235,14 @@ def claim_pieces(program: Program) -> Iterator[Piece]:
 
 
 def _claim(program: Program, claim: Claim) -> Iterator[Obligation]:
-    base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span)
-    yield judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
+    yield claimed(program, claim)
+
+
+def claimed(program: Program, claim: Claim) -> Obligation:
+    """The verdict on a claim."""
+    asked = single_question(claim.prop.events, claim.title)
+    base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span, question=asked)
+    return judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
 
 
 def judge(

@@ -17,6 +17,7 @@ from exogpu.verify.instance import LANE
 from exogpu.verify.machine import Early, Machine, Stuck
 from exogpu.verify.program import Event, Exec, Program
 from exogpu.verify.races import Conflict, conflicts
+from exogpu.verify.reuse import reuse_conflicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def faults(program: Program, sizes: Env, coordinates: tuple[Env, ...] = ()) -> I
         yield Fault("barrier", str(ending))
         return
     tasks = unrolling.tasks
-    for conflict in conflicts(program):
+    for conflict in (*conflicts(program), *reuse_conflicts(program)):
         found = next(_unordered(unrolling, conflict, sizes, tasks), None)
         if found is not None:
             yield Fault(conflict.rule, f"{conflict.goal.name}: {dict(found[0].env)} and {dict(found[1].env)}")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import enum
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from exogpu.ir.collective import WARP
-from exogpu.ir.instr import ProxyFence, WgmmaFence
+from exogpu.ir.collective import WARP, WARPGROUP
+from exogpu.ir.evaluate import evaluate
+from exogpu.ir.index import Index
+from exogpu.ir.instr import Group, ProxyFence, WgmmaFence
 from exogpu.verify.concrete import Key, Occurrence, Unrolling, cta_meant
 from exogpu.verify.program import (
     Action,
@@ -18,6 +20,7 @@ from exogpu.verify.program import (
     AwaitAction,
     Exec,
     InGroup,
+    Program,
     TxOn,
     WaitAction,
 )
@@ -41,22 +44,34 @@ class FenceKind(enum.Enum):
                 return False
 
 
+def covers_cluster(action: Action | None) -> bool:
+    """A proxy fence for every state space, other CTAs' shared memory included."""
+    return isinstance(action, ProxyFence) and action.everywhere
+
+
 @dataclass(frozen=True, slots=True)
 class Needs:
     """What a path must do: order visibly or only in time, and pass through a fence of the given kind.
 
     `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it. `both_async`: both accesses
-    are asynchronous, so a relaxed arrive may stand between them (axiom L4).
+    are asynchronous. `axioms`: what every path with an intermediate event relies on. `home`: the CTA in whose shared
+    memory the two meet, over the variables of the second; None if both can only be of one CTA, or it is global memory.
     """
 
     temporal: bool = False
     fence: FenceKind | None = None
     reads_only: bool = False
     both_async: bool = False
+    axioms: frozenset[str] = frozenset()
+    home: Index | None = None
 
-    def through(self, signal: ArriveAction) -> bool:
-        """The arrive hands on what the path has to carry."""
-        return not signal.relaxed or self.temporal or self.both_async
+    def through(self, signal: ArriveAction, allowed: frozenset[str]) -> bool:
+        """The arrive hands on what the path has to carry; a relaxed one does so for asynchronous accesses (L4), and one
+        that waits for copies for those copies alone (PTX ISA, asynchronous operations), though it comes later."""
+        if self.temporal:
+            return True
+        published = not signal.relaxed or (self.both_async and "L4" in allowed)
+        return published and not signal.after_copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +88,7 @@ class Edge(enum.Enum):
 
     PROGRAM_ORDER = "program order"
     SIGNAL = "arrive to await"
-    COMPLETION = "issue of a copy to await"
+    COMPLETION = "issue of an asynchronous operation to a wait for it"
 
 
 _State = tuple[int, int, bool]
@@ -81,40 +96,53 @@ _State = tuple[int, int, bool]
 
 
 class Search:
-    """Paths out of one occurrence."""
+    """Paths out of one occurrence, using the program's axioms or those given."""
 
-    def __init__(self, unrolling: Unrolling, source: Occurrence, needs: Needs, *, everybody: bool) -> None:
+    def __init__(
+        self,
+        unrolling: Unrolling,
+        source: Occurrence,
+        needs: Needs,
+        *,
+        everybody: bool,
+        axioms: frozenset[str] | None = None,
+    ) -> None:
         self.u = unrolling
         self.source = source
         self.needs = needs
-        threads = unrolling.program.everybody if everybody else unrolling.representatives()
+        self.target = source
+        self.axioms = unrolling.program.axioms if axioms is None else axioms
+        threads = unrolling.program.everybody if everybody else unrolling.representatives
         self.threads = frozenset(threads) | frozenset(source.threads)
         self.keys: dict[int, list[Key]] = {}
-        self.awaits = [n for n, o in enumerate(unrolling.items) if isinstance(o.event.action, AwaitAction)]
 
     def path_to(self, target: Occurrence) -> list[PathNode] | None:
         """The intermediate nodes of a shortest path to `target` (empty: ordered directly), or None."""
         fenced = self.needs.fence is None
+        self.target = target
         self.threads |= frozenset(target.threads)
         if fenced and self._direct(target):
             return []
+        if not self._required(target) <= self.axioms:
+            return None
         parents: dict[_State, _State | None] = {}
         queue: deque[_State] = deque()
         for n, t in self._start():
-            self._push(queue, parents, (n, t, fenced or self._is_fence(n)), None)
+            self._push(queue, parents, (n, t, fenced or self._is_fence(n, t)), None)
         while queue:
             state = queue.popleft()
             n, t, ready = state
             if ready and self._reaches(n, t, target):
                 return self._unwind(state, parents)
             for m, s in self._successors(n, t):
-                self._push(queue, parents, (m, s, ready or self._is_fence(m)), state)
+                self._push(queue, parents, (m, s, ready or self._is_fence(m, s)), state)
         return None
 
     def is_path(self, nodes: list[PathNode], target: Occurrence) -> bool:
         """The nodes, in this order, make a path from the source to `target`."""
+        self.target = target
         fenced = self.needs.fence is None
-        if not fenced and not any(self._is_fence(n.index) for n in nodes):
+        if not fenced and not any(self._is_fence(n.index, n.thread) for n in nodes):
             return False
         if not self._starts(nodes[0]) or not self._reaches(nodes[-1].index, nodes[-1].thread, target):
             return False
@@ -130,17 +158,14 @@ class Search:
             isinstance(sends, ArriveAction)
             and isinstance(waits, AwaitAction)
             and sends.barrier == waits.barrier
-            and self.needs.through(sends)
+            and self.needs.through(sends, self.axioms)
         ):
-            phase = self.u.number(a.index, a.item.first)
-            same = self.u.barrier_cta(a.index) == b.thread // self.u.program.threads
+            phase = self.u.number(a.index, a.thread)
+            same = self.u.barrier_cta(a.index) == self.u.barrier_cta(b.index)
             if same and 0 <= phase <= self.u.number(b.index, b.thread):
                 return Edge.SIGNAL
-        copy = a.item.event.completion
-        if self.needs.temporal and isinstance(copy, TxOn) and self._leaves_cta(a.item):
-            completes = self._completes(copy, a.item, self.u.number(a.index, a.item.first))
-            if any(n == b.index and t == b.thread for n, t in completes):
-                return Edge.COMPLETION
+        if any(n == b.index and t == b.thread for n, t in self._ends_elsewhere(a.index)):
+            return Edge.COMPLETION
         return None
 
     def _starts(self, node: PathNode) -> bool:
@@ -160,8 +185,29 @@ class Search:
             parents[state] = parent
             queue.append(state)
 
-    def _is_fence(self, n: int) -> bool:
-        return self.needs.fence is not None and self.needs.fence.made_by(self.u.items[n].event.action)
+    def _is_fence(self, n: int, thread: int) -> bool:
+        """The fence that a path needs. A proxy fence stands in the CTA of the asynchronous access, and
+        one for shared memory covers that CTA's own (PTX ISA, fence.proxy.async)."""
+        kind, action = self.needs.fence, self.u.items[n].event.action
+        if kind is None or not kind.made_by(action):
+            return False
+        if kind is FenceKind.REGISTER:
+            return True
+        cta = thread // self.u.program.threads
+        if cta != self.target.first // self.u.program.threads:
+            return False
+        if (
+            self.needs.home is not None
+            and not covers_cluster(action)
+            and cta != evaluate(self.needs.home, self.target.env)
+        ):
+            return False
+        return "L1" in self.axioms or thread in self.source.threads
+
+    def _required(self, target: Occurrence) -> frozenset[str]:
+        """Axioms that every path to `target` relies on."""
+        ctas = {o.first // self.u.program.threads for o in (self.source, target)}
+        return self.needs.axioms | {"L4"} if self.needs.both_async and len(ctas) > 1 else self.needs.axioms
 
     def _direct(self, target: Occurrence) -> bool:
         """Ordered without an intermediate event: program order of one thread, or the wgmma pipeline."""
@@ -180,26 +226,68 @@ class Search:
                     yield from self._next(t, self.source.key)
                 yield from self._wakes()
             case InGroup(group):
-                mine = self.u.number_at(self.source)
-                for t in self.source.threads:
-                    for n in self.u.trace(t):
-                        action = self.u.items[n].event.action
-                        if not isinstance(action, WaitAction) or action.group is not group:
-                            continue
-                        enough = self.needs.reads_only or not action.reads_only
-                        if enough and mine + 1 + action.pending <= self.u.number(n, t):
-                            yield n, t
+                yield from self._group_waits(group, self.source, self.u.number_at(self.source))
+                for t in self.source.threads if group is Group.COPY else ():
+                    yield from self._landed(t)
             case TxOn() as completion:
                 yield from self._completes(completion, self.source, self.u.number_at(self.source))
 
     def _wakes(self) -> Iterator[tuple[int, int]]:
         """Awaits that return only after the source, if that is an arrive."""
         signal = self.source.event.action
-        if isinstance(signal, ArriveAction) and self.needs.through(signal):
+        if isinstance(signal, ArriveAction) and self.needs.through(signal, self.axioms):
             phase = self.u.number_at(self.source)
             for n, t, waited in self._waits(signal.barrier, cta_meant(self.u.program, self.source)):
                 if waited >= phase:
                     yield n, t
+
+    def _group_waits(self, group: Group, member: Occurrence, number: int) -> Iterator[tuple[int, int]]:
+        """Waits that return only when a member of a commit group is done: by its own threads, with L12 by any of its
+        warpgroup."""
+        threads: Iterable[int] = member.threads
+        if group is Group.WGMMA and "L12" in self.axioms:
+            threads = sorted(self.threads.intersection(warpgroup(self.u.program, member)) | set(member.threads))
+        for t in threads:
+            for n in self.u.trace(t):
+                action = self.u.items[n].event.action
+                if not isinstance(action, WaitAction) or action.group is not group:
+                    continue
+                enough = self.needs.reads_only or not action.reads_only
+                later = self.u.items[n].key > member.key
+                if later and enough and number + 1 + action.pending <= self.u.number(n, t):
+                    yield n, t
+
+    def _ends_elsewhere(self, n: int) -> Iterator[tuple[int, int]]:
+        """In time, an asynchronous operation is issued before other threads see it done: a copy in another CTA (L11;
+        at home the arrive that announces it orders as much, without an axiom), a wgmma in its warpgroup (L12)."""
+        item = self.u.items[n]
+        match item.event.completion:
+            case TxOn() as copy if self.needs.temporal and "L11" in self.axioms:
+                if cta_meant(self.u.program, item) != item.first // self.u.program.threads:
+                    yield from self._completes(copy, item, self.u.number(n, item.first))
+            case InGroup(Group.WGMMA) if self.needs.temporal and "L12" in self.axioms:
+                yield from self._group_waits(Group.WGMMA, item, self.u.number(n, item.first))
+            case _:
+                return
+
+    def _landed(self, thread: int) -> Iterator[tuple[int, int]]:
+        """Awaits of a phase that completes only when the source, a copy of `thread`, has landed."""
+        cta = thread // self.u.program.threads
+        arrives: dict[str, list[int]] = {}
+        plain: set[str] = set()
+        for n in self.u.trace(thread):
+            item = self.u.items[n]
+            action, hold = item.event.action, item.event.completion
+            if isinstance(hold, TxOn) and hold.holds and item.key > self.source.key:
+                yield from self._completes(hold, item, self.u.number(n, thread))
+            if isinstance(action, ArriveAction) and self.u.barrier_cta(n) == cta:
+                arrives.setdefault(action.barrier, []).append(n)
+                plain |= set() if action.after_copies else {action.barrier}
+        for barrier in arrives.keys() - plain:
+            later = [n for n in arrives[barrier] if self.u.items[n].key > self.source.key]
+            for m, t, waited in self._waits(barrier, cta) if later else ():
+                if waited >= self.u.number(later[0], thread):
+                    yield m, t
 
     def _completes(self, completion: TxOn, copy: Occurrence, phase: int) -> Iterator[tuple[int, int]]:
         """Awaits that return only when the copy is done: of its phase, or a later one of the same mbarrier."""
@@ -208,18 +296,11 @@ class Search:
             if waited >= phase and (waited - phase) % ring == 0:
                 yield n, t
 
-    def _leaves_cta(self, copy: Occurrence) -> bool:
-        """The copy completes in another CTA. At home the arrive that announces it orders as much, without an axiom."""
-        return cta_meant(self.u.program, copy) != copy.first // self.u.program.threads
-
     def _waits(self, barrier: str, cta: int) -> Iterator[tuple[int, int, int]]:
         """Awaits on a CTA's barrier: occurrence, thread, phase."""
-        for n in self.awaits:
-            item = self.u.items[n]
-            here = item.first // self.u.program.threads == cta
-            if here and isinstance(item.event.action, AwaitAction) and item.event.action.barrier == barrier:
-                for t in self.threads.intersection(item.threads):
-                    yield n, t, self.u.number(n, t)
+        for n in self.u.waits.get((barrier, cta), ()):
+            for t in self.threads.intersection(self.u.items[n].threads):
+                yield n, t, self.u.number(n, t)
 
     def _next(self, thread: int, key: Key) -> Iterator[tuple[int, int]]:
         if thread not in self.keys:
@@ -239,13 +320,12 @@ class Search:
         for t in self._leaving(item, thread):
             yield from self._next(t, item.key)
         signal = item.event.action
-        if isinstance(signal, ArriveAction) and thread == item.first and self.needs.through(signal):
-            phase = self.u.number(n, item.first)
+        if isinstance(signal, ArriveAction) and self.needs.through(signal, self.axioms):
+            phase = self.u.number(n, thread)
             for m, t, waited in self._waits(signal.barrier, self.u.barrier_cta(n)):
                 if waited >= phase:
                     yield m, t
-        if self.needs.temporal and isinstance(item.event.completion, TxOn) and self._leaves_cta(item):
-            yield from self._completes(item.event.completion, item, self.u.number(n, item.first))
+        yield from self._ends_elsewhere(n)
 
     def _leaving(self, item: Occurrence, thread: int) -> Iterator[int]:
         if item.event.exec is Exec.TOGETHER:
@@ -273,6 +353,13 @@ class Search:
             nodes.append(PathNode(at[0], self.u.items[at[0]], at[1]))
             at = parents[at]
         return nodes[::-1]
+
+
+def warpgroup(program: Program, item: Occurrence) -> range:
+    """The threads of the warpgroup, counted from the start of the CTA, that an occurrence belongs to."""
+    cta = item.first // program.threads * program.threads
+    first = cta + (item.first - cta) // WARPGROUP * WARPGROUP
+    return range(first, first + WARPGROUP)
 
 
 def shorten(search: Search, path: list[PathNode], target: Occurrence) -> list[PathNode]:

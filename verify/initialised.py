@@ -31,8 +31,8 @@ def uninitialised(proc: Proc, program: Program) -> Iterator[Obligation]:
     """One refuted obligation per tensor whose contents depend on unwritten memory."""
     reported: set[str] = set()
     for least in SMALLEST:
-        sizes = _sizes(program, least)
-        if sizes is None or not _affordable(proc, sizes):
+        sizes = small_sizes(program, least)
+        if sizes is None or not affordable(proc, sizes):
             continue
         for tensor, index in _dependent(proc, sizes):
             if tensor not in reported:
@@ -40,7 +40,8 @@ def uninitialised(proc: Proc, program: Program) -> Iterator[Obligation]:
                 yield _refuted(proc, tensor, index, sizes)
 
 
-def _sizes(program: Program, least: int) -> dict[str, int] | None:
+def small_sizes(program: Program, least: int) -> dict[str, int] | None:
+    """The smallest sizes that the preconditions allow with every size at least `least`; None if there are none."""
     session = Session(program, "sizes", {})
     session.add([session.ctx.le(least, session.model.sizes[s]) for s in program.sizes])
     answer = session.check()
@@ -50,7 +51,8 @@ def _sizes(program: Program, least: int) -> dict[str, int] | None:
     return {name: found[name] for name in program.sizes}
 
 
-def _affordable(proc: Proc, sizes: dict[str, int]) -> bool:
+def affordable(proc: Proc, sizes: dict[str, int]) -> bool:
+    """The sequential program is small enough to be run at these sizes."""
     arrays = (a for a in random_inputs(proc, sizes, 0).values() if isinstance(a, np.ndarray))
     return all(a.size <= MOST_ELEMENTS for a in arrays)
 

@@ -10,7 +10,7 @@ from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.walk import index_names
 from exogpu.smt.context import Context
 from exogpu.smt.poly import ZERO, Poly, lift
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.bounds_of import Interval, NotAnInterval, narrow
 from exogpu.verify.index import Env, to_formula
 

@@ -26,6 +26,7 @@ def lift_path(
     y: Occurrence,
     path: list[PathNode],
     edges: list[Edge],
+    axioms: frozenset[str],
 ) -> list[LiftedChain]:
     """Readings of a concrete path: a prefix named from x, the rest from y, changing over where an arrive wakes an
     await (the iterations of two roles are not a fixed distance apart)."""
@@ -41,7 +42,7 @@ def lift_path(
             )
         except NotLiftable:
             continue
-        chain = LiftedChain(links, tuple(edges))
+        chain = LiftedChain(links, tuple(edges), axioms)
         if chain not in out:
             out.append(chain)
     return out

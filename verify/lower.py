@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from exogpu.ir.collective import plus
 from exogpu.ir.index import ORDINAL, Bin, BoolOp, Cond, Index, Int, Not, Var
 from exogpu.ir.instr import (
     BufferInfo,
+    ClusterArrive,
+    ClusterWait,
     CompleteTx,
     Footprint,
-    GroupMember,
-    InOrder,
     Mode,
+    NamedArrive,
     Proxy,
 )
-from exogpu.ir.proc import Block, Proc, SizeArg, TensorArg
+from exogpu.ir.pools import storage
+from exogpu.ir.proc import Proc, SizeArg, TensorArg
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
     Assign,
     Await,
-    BarrierRef,
     Fence,
     For,
     If,
@@ -37,8 +39,14 @@ from exogpu.ir.stmt import (
 from exogpu.ir.types import Gmem, Rmem
 from exogpu.ir.value import Value
 from exogpu.ir.walk import reads, substitute_index
-from exogpu.source import Span
-from exogpu.verify.calls import conditions, effect, ends, pipeline
+from exogpu.verify.calls import barrier_of, completion_of, conditions, effect, ends, pipeline
+from exogpu.verify.declared import (
+    CLUSTER_BARRIER,
+    CTA_ROLE,
+    barriers_of,
+    exit_event,
+    splits_cluster_barrier,
+)
 from exogpu.verify.index import computed_by_value, const
 from exogpu.verify.owners import accumulator_births
 from exogpu.verify.program import (
@@ -49,12 +57,10 @@ from exogpu.verify.program import (
     Aligned,
     ArriveAction,
     AwaitAction,
-    Barrier,
     Buffer,
     Computed,
     Event,
     Exec,
-    ExitAction,
     FenceAction,
     InGroup,
     Loop,
@@ -65,9 +71,6 @@ from exogpu.verify.program import (
     TaskVar,
     TxOn,
 )
-
-CTA_ROLE = "all"
-EXIT_CTA = "cta.exit"
 
 
 @dataclass(slots=True)
@@ -98,7 +101,7 @@ class _Place:
         return replace(self, path=(*self.path, step), counter=_Counter())
 
 
-@dataclass(slots=True)
+@dataclass
 class _Lowering:
     """The events and buffers collected so far."""
 
@@ -107,6 +110,11 @@ class _Lowering:
     info: dict[str, BufferInfo] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     tasks: list[TaskVar] = field(default_factory=list)
+
+    @cached_property
+    def split(self) -> bool:
+        """The kernel uses the cluster's barrier in two parts somewhere."""
+        return splits_cluster_barrier(self.proc)
 
     # -- statements ----------------------------------------------------------------------------------------------
 
@@ -136,7 +144,7 @@ class _Lowering:
             case InstrCall():
                 self.instr(stmt, place)
             case Fence():
-                self.emit(stmt, place, "Fence", Exec.TOGETHER, action=FenceAction())
+                self.fence(stmt, place)
             case Arrive():
                 self.arrive(stmt, place)
             case Await(barrier, lag):
@@ -179,6 +187,7 @@ class _Lowering:
             stmt.span,
             place.first,
             per_cta=whole and not private,
+            storage=storage(self.proc.block, stmt),
             selection=place.selection,
         )
         self.emit(stmt, place, f"allocation of {stmt.name}", Exec.EACH)
@@ -222,38 +231,67 @@ class _Lowering:
 
     def instr(self, call: InstrCall, place: _Place) -> None:
         instr = call.instr
+        match instr.effect:
+            case NamedArrive():
+                self.named(call, instr.effect, place)
+                return
+            case ClusterArrive(relaxed):
+                self.join_cluster(call, place, instr.name, relaxed=relaxed)
+                return
+            case ClusterWait():
+                self.await_cluster(call, place, instr.name)
+                return
         accesses = tuple(self.footprint(call, f) for f in instr.footprints)
         cta: Index | None = None
         if instr.spread is not None:
             ctas = next(d for d in call.window(instr.spread).dims if isinstance(d, Range))
             place, cta = self.spread(place, ctas.lo, ctas.extent)
             accesses = tuple(self.one_cta(call, f, cta) for f in instr.footprints)
-        completion: TxOn | InGroup | None
-        match instr.completion:
-            case InOrder():
-                completion = None
-            case GroupMember(group):
-                completion = InGroup(group)
-            case CompleteTx(barrier, data):
-                ref, window = call.operand(barrier), call.window(data)
-                if not isinstance(ref, BarrierRef):
-                    raise TypeError(f"{instr.name}: {barrier} is not a barrier")
-                size = self.bytes(window)
-                completion = TxOn(ref.name, size if cta is None else size // window.shape[0], cta)
+        completion = completion_of(call, self.delivered(call, spread=cta is not None), cta)
         mode = Exec.WARPS if completion is not None and instr.aligned else Exec.EACH
+        action = effect(call)
+        mode = Exec.FIRST if isinstance(action, ArriveAction) else mode
         self.emit(
             call,
             place,
             instr.name,
             mode,
             accesses,
-            action=effect(call),
+            action=action,
             completion=completion,
             aligned=instr.aligned,
             pipeline=pipeline(call),
             computed=(*(Computed(i) for a in accesses for i in ends(a)), *conditions(call)),
             alignments=self.alignments(call),
         )
+
+    def named(self, call: InstrCall, joins: NamedArrive, place: _Place) -> None:
+        """Every thread of the warps arrives; a sync is an arrive, and a wait for what it is part of."""
+        barrier = barrier_of(call, joins.barrier)
+        label = f"{call.instr.name} {barrier}"
+        arrive = ArriveAction(barrier, 0, waits=joins.waits)
+        self.emit(call, place, label, Exec.EACH, action=arrive, aligned=True)
+        if joins.waits:
+            self.emit(call, place, label, Exec.EACH, action=AwaitAction(barrier, 0, joined=True), aligned=True)
+
+    def join_cluster(self, stmt: Stmt, place: _Place, label: str, *, relaxed: bool = False) -> None:
+        """Every thread arrives at the cluster's barrier, which is kept with CTA 0."""
+        arrive = ArriveAction(CLUSTER_BARRIER, 0, Int(0), relaxed)
+        self.emit(stmt, place, label, Exec.EACH, action=arrive, aligned=True)
+
+    def await_cluster(self, stmt: Stmt, place: _Place, label: str) -> None:
+        """Every thread waits for the generation that it has joined."""
+        wait = AwaitAction(CLUSTER_BARRIER, 0, joined=True, cta=Int(0))
+        self.emit(stmt, place, label, Exec.EACH, action=wait, aligned=True)
+
+    def fence(self, stmt: Fence, place: _Place) -> None:
+        """A fence of the whole cluster is the cluster's barrier, which other statements may use in two parts."""
+        block = self.proc.block
+        if self.split and place.size == block.threads * block.cluster and place.first == Int(0):
+            self.join_cluster(stmt, place, "Fence")
+            self.await_cluster(stmt, place, "Fence")
+        else:
+            self.emit(stmt, place, "Fence", Exec.TOGETHER, action=FenceAction())
 
     def alignments(self, call: InstrCall) -> tuple[Aligned, ...]:
         out: list[Aligned] = []
@@ -271,7 +309,7 @@ class _Lowering:
         ranged = tuple(n for n, d in enumerate(window.dims) if isinstance(d, Range))
         warp_dim = None if f.warp_dim is None else ranged[f.warp_dim]
         clips = f.operand in call.instr.zero_fill and isinstance(self.info[window.buffer].memory, Gmem)
-        clipped = ranged if clips else ()
+        clipped = (tuple(range(len(dims))) if call.instr.fills_points else ranged) if clips else ()
         return Access(window.buffer, dims, f.mode, f.proxy, window.span, warp_dim, clipped)
 
     def one_cta(self, call: InstrCall, f: Footprint, cta: Index) -> Access:
@@ -281,6 +319,13 @@ class _Lowering:
             return access
         dim = next(n for n, d in enumerate(call.window(f.operand).dims) if isinstance(d, Range))
         return replace(access, dims=(*access.dims[:dim], (cta, 1), *access.dims[dim + 1 :]))
+
+    def delivered(self, call: InstrCall, *, spread: bool) -> int:
+        """Bytes that a copy completes on one barrier."""
+        if not isinstance(call.instr.completion, CompleteTx):
+            return 0
+        window = call.window(call.instr.completion.data)
+        return self.bytes(window) // (window.shape[0] if spread else 1)
 
     def bytes(self, window: Window) -> int:
         total = self.info[window.buffer].dtype.bytes
@@ -344,23 +389,6 @@ def _conjuncts(cond: Cond) -> tuple[Cond, ...]:
             return (cond,)
 
 
-def _exit(block: Block, span: Span, position: int, number: int) -> Event:
-    """The end of each CTA."""
-    loop = Loop(EXIT_CTA, Int(0), Int(block.cluster), LoopKind.THREADS, block.threads, Int(0))
-    return Event(
-        id=number,
-        label="exit",
-        role=CTA_ROLE,
-        span=span,
-        path=(Step(position, loop), Step(0, None)),
-        guards=(),
-        first=Bin("*", Int(block.threads), Var(EXIT_CTA)),
-        size=block.threads,
-        exec=Exec.TOGETHER,
-        action=ExitAction(),
-    )
-
-
 def lower(proc: Proc) -> Program:
     """The parallel program of a well-formed kernel."""
     out = _Lowering(proc)
@@ -372,7 +400,7 @@ def lower(proc: Proc) -> Program:
     block = proc.block
     place = _Place((), (), counter, Int(0), block.threads * block.cluster, CTA_ROLE)
     out.block(proc.body, place)
-    out.events.append(_exit(block, proc.span, counter.take(), len(out.events)))
+    out.events.append(exit_event(block, proc.span, counter.take(), len(out.events)))
     return Program(
         name=proc.name,
         span=proc.span,
@@ -383,6 +411,6 @@ def lower(proc: Proc) -> Program:
         persistent=proc.block.persistent,
         tasks=tuple(out.tasks),
         buffers=out.buffers,
-        barriers={b.name: Barrier(b.name, b.ring, b.count, b.span) for b in proc.barriers},
+        barriers=barriers_of(proc),
         events=accumulator_births(tuple(out.events), out.buffers, block.threads),
     )

@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
+from exogpu.ir.instr import Group
 from exogpu.verify.concrete import Occurrence, Unrolling
+from exogpu.verify.mbarrier import Mbarrier
 from exogpu.verify.program import (
     ArriveAction,
     AwaitAction,
@@ -25,25 +27,6 @@ from exogpu.verify.program import (
     TxOn,
     WaitAction,
 )
-
-
-@dataclass(slots=True)
-class Mbarrier:
-    """A physical barrier object (PTX ISA, mbarrier): completed phases, pending arrivals, transaction count."""
-
-    count: int
-    completed: int = 0
-    pending: int = 0
-    tx: int = 0
-
-    def __post_init__(self) -> None:
-        self.pending = self.count
-
-    def settle(self) -> None:
-        """Completes the phase if nothing is pending."""
-        if self.pending == 0 and self.tx == 0:
-            self.completed += 1
-            self.pending = self.count
 
 
 @dataclass(slots=True)
@@ -133,9 +116,9 @@ class Machine:
         for n, item in enumerate(self.unrolling.items):
             match item.event.action, item.event.completion:
                 case ArriveAction(barrier), _:
-                    turns = item.event.selection
-                    thread = item.first if turns is None else turns.peers(item.first)[0]
-                    arriving.add((barrier, self.unrolling.barrier_cta(n), thread))
+                    cta, turns = self.unrolling.barrier_cta(n), item.event.selection
+                    places = (t if turns is None else turns.peers(t)[0] for t in item.threads)
+                    arriving.update((barrier, cta, thread) for thread in places)
                 case _, TxOn(barrier, size):
                     number = self.unrolling.number(n, item.first)
                     self.bound[barrier, self.unrolling.barrier_cta(n), number] += size
@@ -146,7 +129,7 @@ class Machine:
     def _bundle(self) -> None:
         """Threads with one and the same trace move together; the ones that the delay names stay apart."""
         named = set() if self.delay is None else set(self.delay.x.threads)
-        if self.delay is not None and self.delay.y is not None:
+        if self.delay is not None and self.delay.y is not None and self.delay.y.event.exec is not Exec.TOGETHER:
             named |= set(self.delay.y.threads)
         first: dict[tuple[int, tuple[int, ...]], int] = {}
         for t in self.unrolling.program.everybody:
@@ -166,7 +149,7 @@ class Machine:
                     moved = True
                     if self.broken is not None:
                         return self.broken
-                if self._reached():
+                if self._reached(t):
                     return Reached()
             completed = not moved and self._complete_one()
             if self.broken is not None:
@@ -180,11 +163,12 @@ class Machine:
         blocked = tuple(self._blocked())
         return Stuck(blocked) if blocked else Finished()
 
-    def _reached(self) -> bool:
+    def _reached(self, thread: int) -> bool:
+        """The thread has come to y while x is outstanding."""
         if self.delay is None or self.delay.y is None:
             return False
         y = self.delay.y
-        return any(self._next_key(t) > y.key for t in y.threads if t in self.bundles) and self._outstanding()
+        return thread in y.threads and self._next_key(thread) > y.key and self._outstanding()
 
     def _outstanding(self) -> bool:
         """x has not been performed (in order) or not completed (asynchronous)."""
@@ -244,6 +228,8 @@ class Machine:
                 parity = (phase // ring) & 1
                 if object_.completed & 1 != parity:
                     return None
+                if self._barrier(barrier).named:
+                    return f"waits for generation {phase} of {barrier}"
                 return f"waits for phase {phase} of {barrier} (slot {phase % ring}, parity {parity})"
             case WaitAction(group, pending):
                 done = self.unrolling.number(index, thread) - pending
@@ -267,10 +253,15 @@ class Machine:
     def _perform(self, index: int, thread: int) -> None:
         item = self.unrolling.items[index]
         match item.event.action, item.event.completion:
+            case ArriveAction(after_copies=True), _:
+                self.flights.append(_Flight(index, thread))
             case ArriveAction(barrier, tx), _:
                 self._arrive(index, thread, barrier, tx)
             case AwaitAction(barrier), _:
                 self._woken(index, thread, barrier)
+            case _, TxOn(barrier, holds=True):
+                self._hold(index, thread, barrier, 1)
+                self.flights.append(_Flight(index, thread))
             case _, None:
                 if thread == item.first:
                     self._note(index, thread, item.event.label)
@@ -286,7 +277,8 @@ class Machine:
         if object_ is None:
             self.broken = Early(index, thread, f"the arrive on {barrier} goes to CTA {cta}, which does not exist")
             return
-        if object_.pending == 0:
+        together = self.bundles[thread]
+        if object_.pending < together:
             self.broken = Early(index, thread, f"phase {phase} of {barrier} gets more arrivals than its count")
             return
         if object_.completed != phase // ring:
@@ -295,12 +287,22 @@ class Machine:
             )
             return
         object_.tx += tx
-        object_.pending -= 1
-        self.arrived[barrier, cta, phase] += 1
+        object_.pending -= together
+        self.arrived[barrier, cta, phase] += together
         object_.settle()
         self._note(
             index, thread, f"arrives on {self._named(barrier, cta)} for phase {phase}", (barrier, cta, phase % ring)
         )
+
+    def _hold(self, index: int, thread: int, barrier: str, more: int) -> None:
+        """A held phase has one arrival more pending until the thread's copies have landed."""
+        phase = self.unrolling.number(index, thread)
+        ring, cta = self._barrier(barrier).ring, self.unrolling.barrier_cta(index)
+        object_ = self.barriers[barrier, cta, phase % ring]
+        if object_.completed != phase // ring:
+            self.broken = Early(index, thread, f"phase {phase} of {barrier} is not the one that is held")
+        object_.pending += more
+        object_.settle()
 
     def _woken(self, index: int, thread: int, barrier: str) -> None:
         phase = self.unrolling.number(index, thread)
@@ -322,7 +324,7 @@ class Machine:
 
     def _complete_one(self) -> bool:
         """Completes the oldest operation that is not delayed; the delayed one only if it is the last hope."""
-        open_ = [f for f in self.flights if not f.done]
+        open_ = [f for f in self.flights if not f.done and self._may_complete(f)]
         free = [f for f in open_ if not self._is_x(f.index)]
         keeps = self.delay is not None and self.delay.y is not None
         chosen = free if keeps else free or open_
@@ -331,11 +333,24 @@ class Machine:
         self._complete(chosen[0])
         return True
 
+    def _may_complete(self, flight: _Flight) -> bool:
+        """An arrive or a hold behind copies waits for those that its thread has issued before."""
+        event = self.unrolling.items[flight.index].event
+        holds = isinstance(event.completion, TxOn) and event.completion.holds
+        if not holds and not isinstance(event.action, ArriveAction):
+            return True
+        mine = (f for f in self.flights if f.thread == flight.thread and f.index < flight.index and not f.done)
+        return not any(self.unrolling.items[f.index].event.completion == InGroup(Group.COPY) for f in mine)
+
     def _complete(self, flight: _Flight) -> None:
         flight.done = True
         item = self.unrolling.items[flight.index]
-        match item.event.completion:
-            case TxOn(barrier, size):
+        match item.event.action, item.event.completion:
+            case ArriveAction(barrier, tx), _:
+                self._arrive(flight.index, flight.thread, barrier, tx)
+            case _, TxOn(barrier, holds=True):
+                self._hold(flight.index, flight.thread, barrier, -1)
+            case _, TxOn(barrier, size):
                 phase = self.unrolling.number(flight.index, flight.thread)
                 ring, cta = self._barrier(barrier).ring, self.unrolling.barrier_cta(flight.index)
                 object_ = self.barriers[barrier, cta, phase % ring]

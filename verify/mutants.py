@@ -1,129 +1,51 @@
-"""Single edits of a kernel's synchronisation, systematically: what a correct kernel must not survive.
+"""Mutants: every systematic single edit of a kernel's synchronisation, which a correct kernel must not survive.
 
-Per statement: dropped, moved behind the next one, lag and wait depth one up and down, expected bytes up and down; per
-barrier the count one up and down; per shared-memory ring one slot less; per guard around synchronisation, off by one.
+Per statement: dropped, moved past a neighbour, lag, bytes and wait depth one up and down, by other threads or units;
+per barrier the count and the ring, per shared-memory ring its slots, per guard and role around synchronisation too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from itertools import chain
 
-from exogpu.ir.index import Bin, Cmp, Int
-from exogpu.ir.instr import WaitGroup
 from exogpu.ir.proc import Proc
-from exogpu.ir.stmt import (
-    Alloc,
-    Arrive,
-    Await,
-    Fence,
-    For,
-    If,
-    IndexArg,
-    InstrCall,
-    Role,
-    Stmt,
+from exogpu.verify.edits import (
+    Edit,
+    Site,
+    barrier_rings,
+    buffer_rings,
+    counts,
+    depths,
+    dropped,
+    expected_bytes,
+    firsts,
+    guards,
+    lags,
+    moved,
+    roles,
+    sites,
+    units,
 )
-from exogpu.ir.types import Smem
-from exogpu.ir.walk import walk
-from exogpu.source import Span
-from exogpu.verify.index import const
-
-Block = tuple[Stmt, ...]
-BYTES = 16
-"""Change of expected bytes: the granularity of a bulk copy."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """An edited kernel, where, and what was done."""
-
-    what: str
-    span: Span
-    proc: Proc
-
-
-def mutants(proc: Proc) -> Iterator[Mutant]:
-    """Every single edit, in the order of the text."""
-    for n, barrier in enumerate(proc.barriers):
-        for count in (barrier.count - 1, barrier.count + 1):
-            if count >= 1:
-                changed = (*proc.barriers[:n], replace(barrier, count=count), *proc.barriers[n + 1 :])
-                yield Mutant(f"{barrier.name}: count {count}", barrier.span, replace(proc, barriers=changed))
-    for what, span, body in _edits(proc.body):
-        yield Mutant(what, span, replace(proc, body=body))
+def mutants(proc: Proc) -> Iterator[Edit]:
+    """Every single edit that gives a kernel of its own, in the order of the text."""
+    seen = [proc]
+    for edit in chain(counts(proc), barrier_rings(proc), *(_at(proc, site) for site in sites(proc))):
+        if edit.proc not in seen:
+            seen.append(edit.proc)
+            yield edit
 
 
-def _edits(block: Block) -> Iterator[tuple[str, Span, Block]]:
-    """Every block that differs from `block` by one edit."""
-    for n, stmt in enumerate(block):
-        before, after = block[:n], block[n + 1 :]
-        for what, new in _changes(stmt):
-            yield what, stmt.span, (*before, *new, *after)
-        if synchronises(stmt) and after:
-            yield f"{_name(stmt)} behind the next statement", stmt.span, (*before, after[0], stmt, *after[1:])
-        for what, span, inner in _inside(stmt):
-            yield what, span, (*before, inner, *after)
-
-
-def _inside(stmt: Stmt) -> Iterator[tuple[str, Span, Stmt]]:
-    match stmt:
-        case For() | Role():
-            yield from ((what, span, replace(stmt, body=body)) for what, span, body in _edits(stmt.body))
-        case If():
-            yield from ((what, span, replace(stmt, then=then)) for what, span, then in _edits(stmt.then))
-            yield from ((what, span, replace(stmt, orelse=other)) for what, span, other in _edits(stmt.orelse))
-        case _:
-            return
-
-
-def synchronises(stmt: Stmt) -> bool:
-    """The statement only synchronises."""
-    return isinstance(stmt, Fence | Arrive | Await) or (isinstance(stmt, InstrCall) and stmt.instr.effect is not None)
-
-
-def _changes(stmt: Stmt) -> Iterator[tuple[str, Block]]:
-    if synchronises(stmt):
-        yield f"no {_name(stmt)}", ()
-    match stmt:
-        case Await(lag=lag):
-            for value in (lag - 1, lag + 1):
-                if value >= 0:
-                    yield f"{_name(stmt)}: lag {value}", (replace(stmt, lag=value),)
-        case Arrive(tx=tx) if tx is not None:
-            for value in (const(tx) - BYTES, const(tx) + BYTES):
-                if value >= 0:
-                    yield f"{_name(stmt)}: tx {value}", (replace(stmt, tx=Int(value)),)
-        case InstrCall():
-            yield from _depths(stmt)
-        case Alloc(memory=Smem(ring=ring) as memory) if ring > 1:
-            yield f"{stmt.name}: ring {ring - 1}", (replace(stmt, memory=replace(memory, ring=ring - 1)),)
-        case If(cond=Cmp() as cond) if any(synchronises(s) for s in walk((*stmt.then, *stmt.orelse))):
-            for op, step in (("-", "earlier"), ("+", "later")):
-                right = Bin("+", cond.right, Int(1)) if op == "+" else Bin("-", cond.right, Int(1))
-                yield f"guard off by one, {step}", (replace(stmt, cond=replace(cond, right=right)),)
-        case _:
-            return
-
-
-def _depths(call: InstrCall) -> Iterator[tuple[str, Block]]:
-    effect = call.instr.effect
-    if not isinstance(effect, WaitGroup):
-        return
-    arg = call.operand(effect.operand)
-    if not isinstance(arg, IndexArg):
-        return
-    for value in (const(arg.value) - 1, const(arg.value) + 1):
-        if value >= 0:
-            changed = tuple((p, IndexArg(Int(value)) if p == effect.operand else a) for p, a in call.operands)
-            yield f"{_name(call)}({value})", (replace(call, operands=changed),)
-
-
-def _name(stmt: Stmt) -> str:
-    match stmt:
-        case Arrive(barrier=barrier) | Await(barrier=barrier):
-            return f"{type(stmt).__name__}({barrier})"
-        case InstrCall(instr=instr):
-            return instr.name
-        case _:
-            return type(stmt).__name__
+def _at(proc: Proc, site: Site) -> Iterator[Edit]:
+    yield from dropped(site)
+    yield from moved(site)
+    yield from lags(site)
+    yield from expected_bytes(site)
+    yield from depths(site)
+    yield from guards(proc, site)
+    yield from roles(proc, site)
+    yield from units(proc, site)
+    yield from firsts(proc, site)
+    yield from buffer_rings(site)

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from exogpu.ir.walk import index_names
-from exogpu.smt.pysmt_api import Formula
 from exogpu.smt.solver import Sat, Unknown, Unsat
-from exogpu.verify.chain import ChainFormula, LiftedChain, axioms, describe
+from exogpu.smt.terms import Formula
+from exogpu.verify.axioms import AVOIDABLE
+from exogpu.verify.chain import ChainFormula, LiftedChain, axioms
 from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling
+from exogpu.verify.explain import describe, explain
 from exogpu.verify.graph import Edge, Needs, PathNode, Search, shorten
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.lift import lift_path
@@ -131,37 +133,44 @@ class _ChainSearch:
         return Undecided(f"no proof and no counterexample after {ROUNDS} candidate pairs")
 
     def _proof(self, core: frozenset[str]) -> Proved:
-        source, target = self.goal.source, self.goal.target
+        source, target, needs = self.goal.source, self.goal.target, self.goal.needs
         used = [c for name, c in self.chains.items() if name in core]
         self.proven += [c for c in used if c not in self.proven]
-        chains = tuple(Chain(describe(c, source, target), axioms(c, source, target)) for c in used)
+        chains = tuple(
+            Chain(
+                describe(c, source, target),
+                axioms(c, source, target, needs),
+                explain(self.session.program, c, source, target, needs),
+            )
+            for c in used
+        )
         return Proved(chains, self.session.record("unsat"))
 
     def _examine(self, values: Values) -> Outcome | None:
         """A violation, or None after new chains or product facts exclude the model."""
         try:
-            x, y, unrolling = self._replay(values)
+            x, y, unrolling = self._replay(values, whole=False)
         except TooLarge:
             if self.session.refine(values):
                 return None  # products of large numbers were wrong in this model
             values = self.session.minimise(values)
-            x, y, unrolling = self._replay(values)
+            x, y, unrolling = self._replay(values, whole=False)
         if not self.goal.check(unrolling, x, y):
             return self._spurious(values)
-        path = self._path(unrolling, x, y)
-        if path is not None:
-            return self._learn(unrolling, x, y, path)
+        found = self._path(unrolling, x, y)
+        if found is not None:
+            return self._learn(unrolling, x, y, found)
         return self._violation(values)
 
     def _violation(self, values: Values) -> Outcome | None:
         """Minimises; a smaller candidate that turns out to be ordered is learnt from instead."""
         values = self.session.minimise(values)
-        x, y, unrolling = self._replay(values)
+        x, y, unrolling = self._replay(values, whole=True)
         if not self.goal.check(unrolling, x, y):
             return self._spurious(values)
-        path = self._path(unrolling, x, y)
-        if path is not None:
-            return self._learn(unrolling, x, y, path)
+        found = self._path(unrolling, x, y)
+        if found is not None:
+            return self._learn(unrolling, x, y, found)
         if self._other_tasks_matter(unrolling, x, y):
             return Undecided("whether the two are ordered depends on which other tasks the CTA walks")
         return Violated(unrolling, x, y)
@@ -180,15 +189,15 @@ class _ChainSearch:
             return None
         return Undecided("the encoding and the explicit engine disagree on a candidate pair")
 
-    def _replay(self, values: Values) -> tuple[Occurrence, Occurrence, Unrolling]:
-        return self.session.concrete("x", values), self.session.concrete("y", values), self.session.unroll(values)
+    def _replay(self, values: Values, *, whole: bool) -> tuple[Occurrence, Occurrence, Unrolling]:
+        unrolling = self.session.unroll(values, whole=whole)
+        return self.session.concrete("x", values), self.session.concrete("y", values), unrolling
 
-    def _learn(self, unrolling: Unrolling, x: Occurrence, y: Occurrence, path: list[PathNode]) -> Undecided | None:
-        if path:
-            path = shorten(Search(unrolling, x, self.goal.needs, everybody=False), path, y)
-        edges = [Search(unrolling, x, self.goal.needs, everybody=False).edge(a, b) for a, b in pairwise(path)]
-        known = [e or Edge.PROGRAM_ORDER for e in edges]
-        lifted = lift_path(self.session.program, x, y, path, known)
+    def _learn(self, unrolling: Unrolling, x: Occurrence, y: Occurrence, found: _Found) -> Undecided | None:
+        search = self._search(unrolling, x, found.axioms)
+        path = shorten(search, found.path, y) if found.path else []
+        known = [search.edge(a, b) or Edge.PROGRAM_ORDER for a, b in pairwise(path)]
+        lifted = lift_path(self.session.program, x, y, path, known, found.axioms)
         new = [c for c in lifted if c not in self.chains.values()]
         if not new:
             return Undecided(f"no chain explains why {x.event.label} precedes {y.event.label} in one case")
@@ -202,8 +211,25 @@ class _ChainSearch:
         self.chains[name] = chain
         self.session.assume(name, self.session.ctx.api.negate(self.formulas.formula(chain)))
 
-    def _path(self, unrolling: Unrolling, x: Occurrence, y: Occurrence) -> list[PathNode] | None:
-        quick = Search(unrolling, x, self.goal.needs, everybody=False).path_to(y)
-        if quick is not None:
-            return quick
-        return Search(unrolling, x, self.goal.needs, everybody=True).path_to(y)
+    def _path(self, unrolling: Unrolling, x: Occurrence, y: Occurrence) -> _Found | None:
+        """A path, if there is one, rather one without avoidable axioms (L1 concerns pairs that need a fence only)."""
+        in_force = self.session.program.axioms
+        frugal = in_force - (AVOIDABLE if self.goal.needs.fence is not None else AVOIDABLE - {"L1"})
+        for allowed, everybody in dict.fromkeys(((frugal, False), (in_force, False), (in_force, True))):
+            path = self._search(unrolling, x, allowed, everybody=everybody).path_to(y)
+            if path is not None:
+                return _Found(path, allowed)
+        return None
+
+    def _search(
+        self, unrolling: Unrolling, x: Occurrence, allowed: frozenset[str], *, everybody: bool = False
+    ) -> Search:
+        return Search(unrolling, x, self.goal.needs, everybody=everybody, axioms=allowed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A path of the explicit engine, and the axioms that its search was allowed."""
+
+    path: list[PathNode]
+    axioms: frozenset[str]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from exogpu.ir.index import Cmp, Cond, Var
 from exogpu.ir.walk import index_names
 from exogpu.smt.poly import ONE, ZERO, Poly, lift
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.bounds_of import Interval, NotAnInterval
 from exogpu.verify.index import Env, to_formula, to_poly
 from exogpu.verify.instance import Instance, Model

@@ -7,7 +7,7 @@ from dataclasses import replace
 from exogpu.ir.collective import WARPGROUP
 from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.instr import Mode, Proxy
-from exogpu.ir.types import Rmem, WgmmaD
+from exogpu.ir.types import Rmem, WgmmaA, WgmmaD
 from exogpu.ir.walk import index_names, substitute_index
 from exogpu.verify.program import Access, Buffer, Event, Exec, Loop, LoopKind, Step
 
@@ -67,7 +67,7 @@ def owner(buffer: Buffer, access: Access, threads: int) -> Index | None:
             for (index, _), extent in zip(dims[:coordinates], shape[:coordinates], strict=True):
                 linear = Bin("+", Bin("*", linear, extent), index)
             return Bin("+", base, linear)
-        case WgmmaD():
+        case WgmmaD() | WgmmaA():
             return Bin("+", base, Bin("*", Int(WARPGROUP), dims[0][0]))
         case _:
             return None

@@ -11,7 +11,7 @@ from exogpu.ir.index import Index
 from exogpu.ir.instr import Commit
 from exogpu.ir.walk import index_names
 from exogpu.smt.poly import ZERO, Poly
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import Actor, NoClosedForm, count_before, mixed_guards, thread_guards
@@ -54,7 +54,7 @@ def own_channels(program: Program, event: Event) -> frozenset[Channel]:
 def barrier_cta(event: Event) -> Index | None:
     """The CTA whose barrier an arrive, await or copy means; None for the thread's own."""
     match event.action, event.completion:
-        case (ArriveAction(cta=cta), _) | (_, TxOn(cta=cta)):
+        case (ArriveAction(cta=cta) | AwaitAction(cta=cta), _) | (_, TxOn(cta=cta)):
             return cta
         case _:
             return None
@@ -154,15 +154,11 @@ class Phases:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.program: Program = model.program
-        self._mine: dict[tuple[str, int], list[Event]] = {}
 
     def _count(self, x: Instance, kind: str, statements: Callable[[], list[Event]], *, alone: bool = False) -> Poly:
         """Earlier executions of the statements that x's threads perform; `kind` says which."""
-        key = (kind, x.event.id)
-        if key not in self._mine:
-            self._mine[key] = statements()
         total = ZERO
-        for s in self._mine[key]:
+        for s in self.program.memo.once((Phases, kind, x.event.id), statements):
             total = total + self.count(x, s, alone=alone)
         return total
 
@@ -176,15 +172,25 @@ class Phases:
         program, event = self.program, x.event
         match event.action, event.completion:
             case ArriveAction(barrier), _:
-                through = channels(program, event)
-                return self._count(x, "arrive", lambda: signalled_by(program, through, arrives(program, barrier)))
+                return self._count(
+                    x, "arrive", lambda: signalled_by(program, channels(program, event), arrives(program, barrier))
+                )
+            case AwaitAction(barrier, joined=True), _:
+                joins = self._count(
+                    x, "joined", lambda: signalled_by(program, channels(program, event), arrives(program, barrier))
+                )
+                return joins - 1
             case AwaitAction(barrier, lag), _:
-                through = channels(program, event)
-                waits = self._count(x, "await", lambda: signalled_by(program, through, awaits(program, barrier)))
+                waits = self._count(
+                    x, "await", lambda: signalled_by(program, channels(program, event), awaits(program, barrier))
+                )
                 return waits - lag
-            case _, TxOn(barrier):
-                through = own_channels(program, event)
-                return self._count(x, "arrive", lambda: signalled_by(program, through, arrives(program, barrier)))
+            case _, TxOn(barrier, holds=holds):
+                if holds and not signalled_by(program, own_channels(program, event), arrives(program, barrier)):
+                    raise NoClosedForm(
+                        f"{event.label} at line {event.span.line} is followed by no arrive of its thread"
+                    )
+                return self.next_arrive(x, barrier)
             case _:
                 raise TypeError(f"{event.label} has no phase")
 
@@ -203,8 +209,9 @@ class Phases:
         """Both mean the barrier of one CTA."""
         return self.model.ctx.eq(self.cta(x), self.cta(y))
 
-    def group(self, x: Instance) -> Poly:
-        """Commits that the instance's thread has done before it: the group of an operation."""
+    def group(self, x: Instance, by: Event | None = None) -> Poly:
+        """Commits that the instance's thread has done before it: the group of an operation. With `by`, that thread is
+        known to be one of those that execute `by`."""
         match x.event.action, x.event.completion:
             case WaitAction(group), _:
                 pass
@@ -213,7 +220,9 @@ class Phases:
             case _:
                 raise TypeError(f"{x.event.label} has no group")
         commits = [e for e in self.program.events if isinstance(e.action, Commit) and e.action.group is group]
-        return self._count(x, f"commit {group}", lambda: executed_by(executors(x.event), commits), alone=True)
+        who = x.event if by is None else by
+        mine = f"commit {group} of {who.id}"
+        return self._count(x, mine, lambda: executed_by(executors(who), commits), alone=True)
 
     def _unit(self, x: Instance, statement: Event) -> Poly:
         """The unit of x's thread among those that take turns at `statement`; 0 if there are none."""
@@ -223,6 +232,12 @@ class Phases:
         if mine is not None:
             return to_poly(ctx, mine.index, x.env)
         return ctx.floordiv(ctx.mod(x.threads.first, turns.cta) - turns.base, turns.size)
+
+    def next_arrive(self, x: Instance, barrier: str) -> Poly:
+        """The phase that the next arrive of x's thread on its CTA's barrier is for."""
+        program = self.program
+        through = own_channels(program, x.event)
+        return self._count(x, f"next {barrier}", lambda: signalled_by(program, through, arrives(program, barrier)))
 
     def slot(self, x: Instance, buffer: str) -> Poly:
         """Which execution of the buffer's allocation the instance works in."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from exogpu.smt.poly import Poly
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.barriers import Party, covers, observed_before, parties, uniform_lags
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, cta_meant
 from exogpu.verify.graph import Needs

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from exogpu.diagnostics import BadInput
 from exogpu.ir.layout import plan_layout
+from exogpu.ir.named import plan_barriers
 from exogpu.ir.proc import Proc
 from exogpu.ir.wellformed import check
+from exogpu.verify.axioms import DEFAULT, Policy
 from exogpu.verify.lower import lower
 from exogpu.verify.program import Program
 
 
-def prepare(proc: Proc) -> Program:
-    """The parallel program of a kernel; BadInput if the kernel is not well formed or its shared memory does not fit
-    a CTA."""
+def prepare(proc: Proc, policy: Policy = DEFAULT) -> Program:
+    """The parallel program of a kernel, whose orderings may use the axioms that `policy` allows; BadInput if the kernel
+    is not well formed or its shared memory or named barriers do not suffice."""
     problems = check(proc)
     if problems:
         raise BadInput(problems)
     plan_layout(proc)
-    return lower(proc)
+    plan_barriers(proc)
+    return replace(lower(proc), axioms=policy.in_force)

@@ -15,8 +15,10 @@ from dataclasses import dataclass, field
 
 from exogpu.ir.index import Cond, Index
 from exogpu.ir.instr import Effect, Group, Mode, Proxy
+from exogpu.ir.pools import Storage
 from exogpu.ir.types import Memory
 from exogpu.source import Span
+from exogpu.verify.axioms import ASSUMED
 from exogpu.verify.memo import Memo
 
 
@@ -103,25 +105,31 @@ class FenceAction:
 @dataclass(frozen=True, slots=True)
 class ArriveAction:
     """Arrival on the barrier of a CTA (None: the arriving thread's), with expected transaction bytes; a `relaxed` one
-    publishes nothing."""
+    publishes nothing. `after_copies`: performed when the thread's cp.async have landed, and publishing those alone.
+    `waits`: its threads then await the same phase."""
 
     barrier: str
     tx: int
     cta: Index | None = None
     relaxed: bool = False
+    after_copies: bool = False
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AwaitAction:
-    """Wait for phase (number of earlier awaits of this thread) - lag of its CTA's barrier."""
+    """Wait for phase (number of earlier awaits of this thread) - lag of its CTA's barrier, or of the CTA `cta`;
+    `joined`: for that of its latest arrive."""
 
     barrier: str
     lag: int
+    joined: bool = False
+    cta: Index | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WaitAction:
-    """Commit-group wait, at most `pending` groups left."""
+    """Commit-group wait, at most `pending` groups left; `ALL` waits for what is not committed, too."""
 
     group: Group
     pending: int
@@ -135,15 +143,20 @@ class ExitAction:
 
 Action = FenceAction | ArriveAction | AwaitAction | WaitAction | ExitAction | Effect
 
+ALL = -1
+"""`pending` of a wait that covers the open group."""
+
 
 @dataclass(frozen=True, slots=True)
 class TxOn:
     """Completes with `bytes` on the barrier of a CTA (None: the issuer's), on the phase with the number of the issuer's
-    next arrive on its own CTA's barrier."""
+    next arrive on its own CTA's barrier. `holds`: has no bytes, but keeps the phase open until the issuer's cp.async
+    have landed."""
 
     barrier: str
     bytes: int
     cta: Index | None = None
+    holds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +227,8 @@ class Event:
 class Buffer:
     """A memory object. `alloc` is the id of the allocation event (None for arguments), `first` the first thread of the
     collective that allocates it. `per_cta`: the first dimension numbers the CTAs of the cluster, each of which holds
-    its part. With a `selection`, each unit of the role has slots of its own."""
+    its part. `storage`: where it lies in a pool of shared memory. With a `selection`, each unit of the role has its own
+    slots."""
 
     name: str
     memory: Memory
@@ -224,17 +238,21 @@ class Buffer:
     span: Span
     first: Index
     per_cta: bool = False
+    storage: Storage | None = None
     selection: Selection | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """A barrier: in every CTA `ring` mbarriers; each phase waits for `count` arrivals."""
+    """A barrier: in every CTA `ring` mbarriers; each phase waits for `count` arrivals. A `named` one is a single named
+    barrier in every CTA, whose phases are its generations; a `split` one is the cluster's, kept with CTA 0."""
 
     name: str
     ring: int
     count: int
     span: Span
+    named: bool = False
+    split: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +267,8 @@ class TaskVar:
 @dataclass(frozen=True, slots=True)
 class Program:
     """The parallel program of one cluster of `cluster` CTAs with `threads` threads each; `tasks` are the coordinates of
-    its current task. Thread t of CTA c has the number c * threads + t."""
+    its current task, `axioms` those of the memory model that orderings may use. Thread t of CTA c has the number
+    c * threads + t."""
 
     name: str
     span: Span
@@ -262,6 +281,7 @@ class Program:
     buffers: dict[str, Buffer]
     barriers: dict[str, Barrier]
     events: tuple[Event, ...]
+    axioms: frozenset[str] = field(default=ASSUMED, repr=False)
     memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
 
     @property

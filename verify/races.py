@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.instr import Group, Mode, Proxy
-from exogpu.ir.types import Gmem, Smem, WgmmaD
-from exogpu.smt.pysmt_api import Formula
+from exogpu.ir.types import FRAGMENTS, Gmem, Smem
+from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence, Unrolling
 from exogpu.verify.graph import FenceKind, Needs
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
 from exogpu.verify.ordering import Goal
 from exogpu.verify.phases import Phases, barrier_cta
-from exogpu.verify.program import Access, Buffer, Event, ExitAction, InGroup, Program
+from exogpu.verify.program import Access, Buffer, Event, ExitAction, InGroup, Program, TxOn
 from exogpu.verify.single import Property
 
 
@@ -38,6 +38,11 @@ class Conflict:
     rule: str
     goal: Goal
 
+    @property
+    def reuses(self) -> bool:
+        """The second access is to another buffer, which has common storage with the first one's."""
+        return self.second.access.buffer != self.buffer.name
+
 
 def conflicts(program: Program) -> Iterator[Conflict]:
     """Every ordered pair of accesses with at least one write, per buffer, and every asynchronous access at exit."""
@@ -47,11 +52,11 @@ def conflicts(program: Program) -> Iterator[Conflict]:
             uses.setdefault(access.buffer, []).append(Use(event, access))
     for name, found in uses.items():
         buffer = program.buffers[name]
-        if not isinstance(buffer.memory, Smem | Gmem | WgmmaD):
+        if not isinstance(buffer.memory, (Smem, Gmem, *FRAGMENTS)):
             continue  # thread-private registers: `ownership` shows that one thread makes every access
         for first in found:
             for second in found:
-                if _conflicting(first.access, second.access):
+                if conflicting(first.access, second.access):
                     yield _pair(buffer, first, second)
     exits = [e for e in program.events if isinstance(e.action, ExitAction)]
     for name, found in uses.items():
@@ -62,14 +67,15 @@ def conflicts(program: Program) -> Iterator[Conflict]:
                     yield _at_exit(program, buffer, use, exits[0])
 
 
-def _conflicting(a: Access, b: Access) -> bool:
+def conflicting(a: Access, b: Access) -> bool:
+    """At least one writes, and they are not the same reduction."""
     if a.mode is Mode.READ and b.mode is Mode.READ:
         return False
     return not (a.mode is Mode.REDUCE and b.mode is Mode.REDUCE and a.proxy is b.proxy)
 
 
 def _pair(buffer: Buffer, first: Use, second: Use) -> Conflict:
-    needs = _needs(buffer, first, second)
+    needs = ordering_needs(buffer, first, second)
     name = f"{buffer.name}/{first.event.id}-{second.event.id}"
 
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
@@ -93,7 +99,7 @@ def _pair(buffer: Buffer, first: Use, second: Use) -> Conflict:
         return model.ctx.api.conj(parts)
 
     def check(unrolling: Unrolling, x: Occurrence, y: Occurrence) -> bool:
-        if isinstance(buffer.memory, WgmmaD) and not set(x.threads) & set(y.threads):
+        if isinstance(buffer.memory, FRAGMENTS) and not set(x.threads) & set(y.threads):
             return False
         return x.key < y.key and _touch_in_common(unrolling, buffer, x, first.access, y, second.access)
 
@@ -101,7 +107,8 @@ def _pair(buffer: Buffer, first: Use, second: Use) -> Conflict:
     return Conflict(first, second, buffer, _rule(buffer, first, second, needs), goal)
 
 
-def _needs(buffer: Buffer, first: Use, second: Use) -> Needs:
+def ordering_needs(buffer: Buffer, first: Use, second: Use) -> Needs:
+    """What a path from the first access to the second must do."""
     a, b = first.access, second.access
     pipelined = first.event.pipeline is not None and first.event.pipeline == second.event.pipeline
     bulk_read = isinstance(first.event.completion, InGroup) and first.event.completion.group is Group.BULK
@@ -114,11 +121,30 @@ def _needs(buffer: Buffer, first: Use, second: Use) -> Needs:
         fence=fence,
         reads_only=bulk_read and a.mode is Mode.READ,
         both_async=a.proxy is Proxy.ASYNC and b.proxy is Proxy.ASYNC,
+        axioms=_completion_axioms(first) | _issue_axioms(second),
+        home=b.dims[0][0] if buffer.per_cta and isinstance(buffer.memory, Smem) else None,
     )
 
 
+def _completion_axioms(use: Use) -> frozenset[str]:
+    """What it takes to see an asynchronous access as done."""
+    match use.event.completion:
+        case InGroup(Group.WGMMA) if use.access.proxy is Proxy.ASYNC:
+            return frozenset(("L5",))
+        case TxOn():
+            return frozenset(("L7",))
+        case _:
+            return frozenset()
+
+
+def _issue_axioms(use: Use) -> frozenset[str]:
+    """What it takes for an asynchronous access to start after what its thread did before."""
+    wgmma = isinstance(use.event.completion, InGroup) and use.event.completion.group is Group.WGMMA
+    return frozenset(("F6",)) if wgmma and use.access.proxy is Proxy.ASYNC else frozenset()
+
+
 def _rule(buffer: Buffer, first: Use, second: Use, needs: Needs) -> str:
-    if isinstance(buffer.memory, WgmmaD):
+    if isinstance(buffer.memory, FRAGMENTS):
         return "wgmma.reg_inflight" if needs.fence is None else "wgmma.reg_fence"
     if needs.fence is not None:
         return "proxy.generic_to_async"
@@ -152,7 +178,7 @@ def _at_exit(program: Program, buffer: Buffer, use: Use, exit_event: Event) -> C
         remote = use.event.completion is not None or x.first // program.threads != here
         return x.key < y.key and remote and here in concrete_box(x, use.access)[0]
 
-    needs = Needs(reads_only=use.access.mode is Mode.READ)
+    needs = Needs(reads_only=use.access.mode is Mode.READ, axioms=_completion_axioms(use))
     rule = (
         "cluster.exit" if use.event.completion is None or barrier_cta(use.event) is not None else "race.async_inflight"
     )
@@ -175,9 +201,14 @@ def _touch_in_common(unrolling: Unrolling, buffer: Buffer, x: Occurrence, a: Acc
     return boxes_meet(buffer, unrolling.sizes, x, a, y, b)
 
 
+def happens(x: Occurrence, access: Access) -> bool:
+    """The access's own conditions hold."""
+    return all(holds(g, x.env) for g in access.guards)
+
+
 def boxes_meet(buffer: Buffer, sizes: Env, x: Occurrence, a: Access, y: Occurrence, b: Access) -> bool:
     """Both accesses happen and share an element of the buffer."""
-    if not all(holds(g, o.env) for o, access in ((x, a), (y, b)) for g in access.guards):
+    if not (happens(x, a) and happens(y, b)):
         return False
     shape = [evaluate(e, sizes) for e in buffer.shape]
     clip = a.clipped or b.clipped
@@ -216,8 +247,18 @@ def cross_task(program: Program) -> Iterator[tuple[Buffer, Use, Use, Property]]:
         found = [Use(e, a) for e in program.events for a in e.accesses if a.buffer == buffer.name]
         for n, first in enumerate(found):
             for second in found[n:]:
-                if _conflicting(first.access, second.access):
+                if conflicting(first.access, second.access):
                     yield buffer, first, second, _different_tasks(program, buffer, first, second)
+
+
+def commuting(program: Program, buffer: Buffer) -> Iterator[tuple[Goal, Property]]:
+    """Pairs of reductions of a tensor that are no conflict: that they are ordered inside a task, and that no two
+    tasks share an element."""
+    found = [Use(e, a) for e in program.events for a in e.accesses if a.buffer == buffer.name]
+    for first in found:
+        for second in found:
+            if first.access.mode is second.access.mode is Mode.REDUCE and first.access.proxy is second.access.proxy:
+                yield _pair(buffer, first, second).goal, _different_tasks(program, buffer, first, second)
 
 
 def _different_tasks(program: Program, buffer: Buffer, first: Use, second: Use) -> Property:

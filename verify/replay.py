@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence, TooLarge, Unrolling
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.machine import Early, Stuck
@@ -13,12 +13,13 @@ from exogpu.verify.phases import Phases
 from exogpu.verify.program import Event, Program
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Found, Property, hold
-from exogpu.verify.text import HELP
+from exogpu.verify.text import HELP, single_question
 from exogpu.verify.witness import failure, run_to_failure, shown_sizes
 
 
 def by_machine(program: Program, base: Obligation, prop: Property, message: str) -> Obligation:
     """The obligation with the verdict of a property whose violation shows when the machine runs."""
+    base = replace(base, question=single_question(prop.events, base.title))
     match hold(program, prop):
         case Proved(_, query):
             return replace(base, queries=(query,))

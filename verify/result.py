@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from exogpu.diagnostics import Label
 from exogpu.source import Span
+from exogpu.verify.axioms import DEFAULT, Policy, in_order
 
 if TYPE_CHECKING:
     # the report and the CLI use these records without loading a solver
@@ -26,12 +27,14 @@ class Status(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One solver call: stable name, answer, deterministic resource use, and the query itself."""
+    """One solver call: stable name, answer, deterministic resource use, the query itself, and the quantities that it
+    is about (sizes, then the variables of the instances)."""
 
     name: str
     answer: str
     rlimit: int
     script: Script | Written
+    variables: tuple[str, ...] = ()
 
     @property
     def smtlib(self) -> str:
@@ -45,11 +48,25 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """One event of a chain: the statement, who executes it, in which iteration relative to the pair (`x` and `y` are
+    the pair's own), why it comes after the link before, and the axioms of that edge."""
+
+    statement: str
+    span: Span
+    who: str
+    when: str
+    why: str
+    axioms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Chain:
-    """A lifted happens-before chain in words, and the ids of the memory-model axioms its edges use."""
+    """A lifted happens-before chain in short, the memory-model axioms that its edges use, and its links in words."""
 
     text: str
     axioms: tuple[str, ...]
+    links: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +98,8 @@ class Counterexample:
 @dataclass(frozen=True, slots=True)
 class Obligation:
     """One obligation. `name` is unique inside the kernel; `rule` is the diagnostic id of its violation;
-    `title` says what was to be shown. `message`/`span`/`label`/`labels`/`help` make the diagnostic if refuted."""
+    `title` says what was to be shown, `question` what the solver was asked (a proof is that there is none).
+    `message`/`span`/`label`/`labels`/`help` make the diagnostic if refuted."""
 
     name: str
     rule: str
@@ -96,12 +114,14 @@ class Obligation:
     chains: tuple[Chain, ...] = ()
     counterexample: Counterexample | None = None
     queries: tuple[Query, ...] = ()
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The verdict on one kernel, with every obligation, the solver's version and the seconds spent; `cached` if an
-    earlier run decided it."""
+    """The verdict on one kernel under a policy on axioms: every obligation, the solver's version, the seconds spent;
+    `cached` if an earlier run decided it. `reassociated`: float tensors whose sums the proof lets happen in any order.
+    """
 
     kernel: str
     span: Span
@@ -110,9 +130,11 @@ class Report:
     solver: str
     seconds: float
     reason: str = ""
+    policy: Policy = DEFAULT
+    reassociated: tuple[str, ...] = ()
     cached: bool = False
 
     @property
     def axioms(self) -> tuple[str, ...]:
         """Memory-model axioms that some proof used, sorted."""
-        return tuple(sorted({a for o in self.obligations for c in o.chains for a in c.axioms}))
+        return in_order({a for o in self.obligations for c in o.chains for a in c.axioms})

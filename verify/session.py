@@ -9,9 +9,9 @@ from math import prod
 from exogpu.ir.evaluate import evaluate
 from exogpu.smt.context import Context
 from exogpu.smt.poly import Poly
-from exogpu.smt.pysmt_api import Formula
 from exogpu.smt.script import Script
 from exogpu.smt.solver import Engine, Sat, Solver, Unknown, Unsat
+from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, locate
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
@@ -194,14 +194,15 @@ class Session:
         """Size arguments and the CTA's task count in a model."""
         return {name: p.value(Valuation(values)) for name, p in self.model.sizes.items()}
 
-    def unroll(self, values: Values) -> Unrolling:
-        """The program at a model's sizes."""
+    def unroll(self, values: Values, *, whole: bool = True) -> Unrolling:
+        """The program at a model's sizes; unless `whole`, without group operations other than the instances'."""
         tasks: dict[int, Env] = {}
         for instance in self.instances.values():
             env = self._env(instance, values)
             if TASK in env:
                 tasks[env[TASK]] = {t.name: env[t.name] for t in self.program.tasks}
-        return Unrolling(self.program, self.sizes(values), tasks)
+        ends = None if whole else frozenset(i.event.id for i in self.instances.values())
+        return Unrolling(self.program, self.sizes(values), tasks, ends)
 
     def _env(self, instance: Instance, values: Values) -> dict[str, int]:
         return {name: p.value(Valuation(values)) for name, p in instance.env.items()}
@@ -209,8 +210,18 @@ class Session:
     def record(self, answer: str) -> Query:
         """The query as it stands, for the certificate."""
         if self.folded:
-            return Query(self.name, answer, 0, Script(tuple(self._asserted)))
-        return Query(self.name, answer, self.solver.rlimit, self.solver.script())
+            return Query(self.name, answer, 0, Script(tuple(self._asserted)), self._named())
+        return Query(self.name, answer, self.solver.rlimit, self.solver.script(), self._named())
+
+    def _named(self) -> tuple[str, ...]:
+        """The quantities that the query is about, as a reader knows them."""
+        out = [*self.program.sizes, "number of tasks"]
+        for tag, instance in self.instances.items():
+            for name, value in instance.env.items():
+                if name not in self.model.sizes and value.constant is None:
+                    known = "CTA" if name.startswith("cta.") else name.lstrip("$")
+                    out.append(f"{known} of {tag}")
+        return tuple(out)
 
 
 def _cap(level: int) -> str:

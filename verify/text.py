@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from exogpu.verify.program import Event
+
 HELP = {
     "race.raw": "order the write before the read: a Fence that both pass, or Arrive after it and Await before the read",
     "race.war": "order the read before the overwrite: a Fence that both pass, or Arrive after the read is done "
@@ -15,36 +19,59 @@ HELP = {
     "mbar.lane_release": "an Arrive publishes only what its own thread did: Fence() first, or let every warp arrive",
     "uninit": "write every element of a fresh buffer before it is read; the first wgmma of a tile does not accumulate",
     "mbar.count": "initialise the barrier with the number of arriving threads",
+    "bar.count": "declare the barrier with the number of threads that arrive or sync in each generation",
+    "bar.recycle": "let the warp wait for a thread that has synced in the generation before, or sync itself",
     "mbar.tx_bytes": "expect exactly the bytes of the phase's copies; a copy counts for its thread's next Arrive, "
     "so the copies come before the Arrive that expects them",
     "mbar.unobserved_phase": "wait for the phase that last used this mbarrier before arriving on it again",
     "mbar.parity_alias": "let every waiter pass its phase before the barrier can advance by another ring",
     "deadlock.cycle": "make every awaited phase complete by arrives that come earlier in the sequential order",
+    "smem.reuse": "hand it on: a Fence that both pass, or Arrive when the last access is done and Await before "
+    "the next owner's first",
     "cluster.exit": "let the whole cluster pass a Fence() after the last access or arrive, before the end",
     "setmaxnreg.pool": "lower the register counts of the roles",
 }
 
+LANDING = (
+    "let the copying thread wait (cp_async_wait) before the barrier that hands the copy on, or arrive with "
+    "cp_async_arrive: no barrier and no other arrive waits for a copy that is in flight"
+)
 
-def race_message(rule: str, buffer: str, first: str, second: str) -> str:
-    """One sentence for a pair of statements that nothing orders."""
+
+def race_message(rule: str, place: str, first: str, second: str) -> str:
+    """One sentence for a pair of statements that nothing orders; `place` is the buffer, quoted."""
     match rule:
         case "race.raw":
-            return f"race on `{buffer}`: {second} can read it before {first} has written it"
+            return f"race on {place}: {second} can read it before {first} has written it"
         case "race.war":
-            return f"race on `{buffer}`: {second} can overwrite it while {first} still reads it"
+            return f"race on {place}: {second} can overwrite it while {first} still reads it"
         case "race.waw":
-            return f"race on `{buffer}`: {second} can write it before the write of {first} is done"
+            return f"race on {place}: {second} can write it before the write of {first} is done"
+        case "smem.reuse":
+            return f"race on {place}: {second} can come while {first} is not done"
         case "mbar.lane_release":
-            return f"the release of `{buffer}` covers only its own thread: {second} can come while {first} is not done"
+            return f"the release of {place} covers only its own thread: {second} can come while {first} is not done"
         case "cluster.exit":
-            return f"the CTA that holds `{buffer}` can end while {first} of the cluster still accesses it"
+            return f"the CTA that holds {place} can end while {first} of the cluster still accesses it"
         case "race.async_inflight":
-            return f"the CTA can end while {first} still accesses `{buffer}`"
+            return f"the CTA can end while {first} still accesses {place}"
         case "proxy.generic_to_async":
-            return f"no proxy fence orders the access of `{buffer}` by {first} before the asynchronous one by {second}"
+            return f"no proxy fence orders the access of {place} by {first} before the asynchronous one by {second}"
         case "fence.state_space":
-            return f"the proxy fence between {first} and {second} does not cover global memory, where `{buffer}` lies"
+            return f"the proxy fence between {first} and {second} does not cover the memory where {place} lies"
         case "wgmma.reg_fence":
-            return f"no wgmma_fence orders the register access of `{buffer}` by {first} before {second}"
+            return f"no wgmma_fence orders the register access of {place} by {first} before {second}"
         case _:
-            return f"`{buffer}` is touched by {second} while {first} is still in flight"
+            return f"{place} is touched by {second} while {first} is still in flight"
+
+
+def pair_question(first: Event, second: Event, what: str) -> str:
+    """What is asked of the solver for a pair of statements."""
+    x, y = (f"{e.label} (line {e.span.line})" for e in (first, second))
+    return f"executions x of {x} and y of {y} {what}"
+
+
+def single_question(events: Iterable[Event], title: str) -> str:
+    """What is asked of the solver for one statement, or two."""
+    named = " and ".join(f"{e.label} (line {e.span.line})" for e in events)
+    return f"executions of {named} that violate: {title}"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from exogpu.smt.poly import ZERO, Poly
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.barriers import Party, parties
 from exogpu.verify.concrete import Env, Occurrence
 from exogpu.verify.instance import Instance, Model

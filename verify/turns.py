@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exogpu.ir.evaluate import evaluate
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence
 from exogpu.verify.index import to_poly

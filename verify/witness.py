@@ -8,8 +8,8 @@ from exogpu.ir.collective import WARP
 from exogpu.ir.instr import Mode
 from exogpu.ir.types import Smem
 from exogpu.verify.concrete import Env, Occurrence, Unrolling
+from exogpu.verify.declared import CTA_ROLE
 from exogpu.verify.instance import LANE
-from exogpu.verify.lower import CTA_ROLE
 from exogpu.verify.machine import Delay, Early, Ending, Finished, Machine, Moment, Reached, Stuck
 from exogpu.verify.program import (
     TASK,
@@ -73,12 +73,9 @@ def slots(u: Unrolling, item: Occurrence, only: str | None = None) -> tuple[tupl
     match item.event.action, item.event.completion:
         case (ArriveAction(name) | AwaitAction(name), _) | (_, TxOn(name)):
             phase, ring = u.number_at(item), u.program.barriers[name].ring
-            out.append(
-                (
-                    f"{item.event.label} (line {item.event.span.line})",
-                    f"phase {phase} of {name}, slot {phase % ring}, parity {phase // ring & 1}",
-                )
-            )
+            where = f"phase {phase} of {name}, slot {phase % ring}, parity {phase // ring & 1}"
+            where = f"generation {phase} of {name}" if u.program.barriers[name].named else where
+            out.append((f"{item.event.label} (line {item.event.span.line})", where))
         case _:
             pass
     return tuple(out)
@@ -90,12 +87,12 @@ def race(
     y: Occurrence,
     *,
     common: tuple[str, str] | None = None,
-    fence: str | None = None,
+    lacking: str | None = None,
 ) -> Counterexample:
     """Two unordered occurrences: the machine is asked to perform y while x is outstanding.
 
-    `common`: the buffer and the elements that both touch. With `fence`, some path orders the two but not through that
-    fence, which no interleaving shows.
+    `common`: the buffer and the elements that both touch. `lacking`: some path orders the two, but none as this says
+    ("through a fence"), which no interleaving shows.
     """
     facts = [("first", place(u.program, x)), ("second", place(u.program, y))]
     only = common[0] if common is not None else None
@@ -103,9 +100,9 @@ def race(
     if common is not None:
         facts += [("elements", common[1]), ("effect", _effect(u, x, y, common[0]))]
     searched = "exhaustive search of the happens-before graph at these sizes finds no path"
-    if fence is not None:
+    if lacking is not None:
         shown = (_step(u, x, "first access"), _step(u, y, "second access"))
-        return Counterexample(shown_sizes(u.sizes), tuple(facts), shown, f"{searched} through a {fence}", minimal=True)
+        return Counterexample(shown_sizes(u.sizes), tuple(facts), shown, f"{searched} {lacking}", minimal=True)
     machine = Machine(u, Delay(x, y))
     ending = machine.run()
     steps = _steps(u, machine.log, {x.first, y.first})

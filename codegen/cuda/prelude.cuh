@@ -109,10 +109,37 @@ template <int BYTES> DEVICE void copy_vector(void* to, const void* from) {
     *static_cast<Word*>(to) = *static_cast<const Word*>(from);
 }
 
+// Asynchronous copies to shared memory; of the source only `bytes` are read, and the rest is zero.
+template <int BYTES> DEVICE void copy_async(void* to, const void* from) {
+    const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    if constexpr (BYTES == 16) {
+        asm volatile("cp.async.cg.shared::cta.global [%0], [%1], 16;"
+                     : : "r"(address), "l"(__cvta_generic_to_global(from)) : "memory");
+    } else {
+        asm volatile("cp.async.ca.shared::cta.global [%0], [%1], %2;"
+                     : : "r"(address), "l"(__cvta_generic_to_global(from)), "n"(BYTES) : "memory");
+    }
+}
+template <int BYTES> DEVICE void copy_async(void* to, const void* from, int bytes) {
+    const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    if constexpr (BYTES == 16) {
+        asm volatile("cp.async.cg.shared::cta.global [%0], [%1], 16, %2;"
+                     : : "r"(address), "l"(__cvta_generic_to_global(from)), "r"(bytes) : "memory");
+    } else {
+        asm volatile("cp.async.ca.shared::cta.global [%0], [%1], %2, %3;"
+                     : : "r"(address), "l"(__cvta_generic_to_global(from)), "n"(BYTES), "r"(bytes) : "memory");
+    }
+}
+DEVICE int count_inside(int first, int extent, int count) {
+    return first < 0 ? 0 : max(0, min(count, extent - first));
+}
+
 // Shared memory: 32-bit addresses, and the swizzles of TMA and wgmma on byte offsets from an aligned base.
 DEVICE unsigned shared_address(const void* pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
+// The buffer that follows may lie where another one, of another type, has been.
+DEVICE void new_storage() { asm volatile("" : : : "memory"); }
 template <int BYTES> DEVICE unsigned swizzle(unsigned offset) { return offset ^ ((offset >> 3) & (BYTES - 16)); }
 DEVICE unsigned long long matrix_descriptor(unsigned start, unsigned low, unsigned high) {
     // The start address counts 16-byte units; shared memory is far below 2^18 bytes, so no field overflows.
@@ -217,10 +244,16 @@ template <int REGISTERS> DEVICE void registers_dec() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(REGISTERS) : "memory");
 }
 
-// Keeps the compiler from moving accesses of accumulator registers across this point.
+// Keeps the compiler from moving accesses of wgmma's register operands across this point.
 template <int N> DEVICE void pin(float (&registers)[N]) {
 #pragma unroll
     for (int i = 0; i < N; ++i) {
         asm volatile("" : "+f"(registers[i]) : : "memory");
+    }
+}
+template <int N> DEVICE void pin(unsigned (&registers)[N]) {
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+        asm volatile("" : "+r"(registers[i]) : : "memory");
     }
 }

@@ -26,15 +26,17 @@ from exogpu.codegen.cuda.tree import (
     Scope,
     Set,
     Subscript,
+    Ternary,
     Unary,
 )
 from exogpu.codegen.fold import Interval, simplify_cond
-from exogpu.codegen.lower.operand import Bound, bind, element_index, executing, register_value
-from exogpu.codegen.lower.place import place, pointer
+from exogpu.codegen.lower.operand import Bound, bind, element_index, executing, fragment, register_value
+from exogpu.codegen.lower.place import own_part, place, pointer
 from exogpu.codegen.lower.state import State
+from exogpu.codegen.lower.team import times
 from exogpu.codegen.lower.value import narrowed
-from exogpu.ir.emission import Asm, CopyVector, Element, Emission, Guard, Pin, Repeat, Store
-from exogpu.ir.index import Bool, BoolOp, Cmp, Cond, Int, Var
+from exogpu.ir.emission import Asm, CopyAsync, CopyVector, Element, Emission, Guard, Pack, Pin, Repeat, Store
+from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Var
 from exogpu.ir.stmt import InstrCall
 
 _PLACEHOLDER = re.compile(r"\$([A-Za-z_]\w*)")
@@ -55,13 +57,17 @@ def _emission(state: State, call: InstrCall, emission: Emission, use: Use | None
         case Asm():
             return [_asm(state, call, emission, use)]
         case Pin():
-            return [Do(Apply("pin", (Name(name, user=True),))) for name in state.accumulators]
+            return [Do(Apply("pin", (Name(name, user=True),))) for name in state.fragments]
         case CopyVector(to, source, size):
             ends = (element_index(call, end) for end in (to, source))
             pointers = tuple(pointer(state, buffer, index, call.span) for buffer, index in ends)
             return [Do(Apply("copy_vector", pointers, (str(size),)))]
+        case CopyAsync():
+            return [_copy_async(state, call, emission)]
         case Store():
             return [_store(state, call, emission)]
+        case Pack(to, pair):
+            return [Set(fragment(state, call, to), "=", bind(state, call, pair, use).argument)]
         case Repeat(var, count, body):
             return [_repeat(state, call, var, count, body, use)]
         case Guard(inside, dims, body):
@@ -86,6 +92,33 @@ def _guard(state: State, call: InstrCall, at: Element, dims: Sequence[int], node
     if isinstance(cond, Bool):
         return nodes if cond.value else []
     return [Branch(state.indices.cond(cond), tuple(nodes))]
+
+
+def _copy_async(state: State, call: InstrCall, copy: CopyAsync) -> Node:
+    """The copy, with the number of source bytes where some may lie outside the tensor."""
+    target, index = element_index(call, copy.to)
+    own_part(state, target, index, call.span)
+    source, start = element_index(call, copy.source)
+    ends = (pointer(state, target, index, call.span), pointer(state, source, start, call.span))
+    info = state.buffers[source]
+    count = copy.size // info.dtype.bytes
+    last = (Bin("+", start[-1], Int(count - 1)), info.shape[-1])
+    rows = _inside(state, tuple(zip(start[:-1], info.shape[:-1], strict=True)))
+    whole = _inside(state, ((start[-1], info.shape[-1]), last))
+    if rows == whole == Bool(True):
+        return Do(Apply("copy_async", ends, (str(copy.size),)))
+    first, extent = state.indices.expr(start[-1]), state.indices.expr(info.shape[-1])
+    here: Expr = IntLit(copy.size)
+    if whole != Bool(True):
+        here = times(Apply("count_inside", (first, extent, IntLit(count))), info.dtype.bytes)
+    bytes = here if rows == Bool(True) else Ternary(state.indices.cond(rows), here, IntLit(0))
+    return Do(Apply("copy_async", (*ends, bytes), (str(copy.size),)))
+
+
+def _inside(state: State, places: Sequence[tuple[Index, Index]]) -> Cond:
+    """The condition that each index lies inside its extent."""
+    tests = (c for i, extent in places for c in (Cmp(">=", i, Int(0)), Cmp("<", i, extent)))
+    return simplify_cond(BoolOp("and", tuple(tests)), state.facts) if places else Bool(True)
 
 
 def _store(state: State, call: InstrCall, store: Store) -> Node:
@@ -114,11 +147,12 @@ def _function(asm: Asm, bound: list[tuple[str, Bound]]) -> Function:
     outputs: list[tuple[str, Expr]] = []
     inputs: list[tuple[str, Expr]] = []
     spelled: dict[str, str] = {}
-    lists = [(name, b) for name, b in bound if b.registers]
-    for name, b in lists:
-        first = len(outputs)
-        sign = "+" if b.read else "="
-        outputs += [(sign + b.constraint, Subscript(Name(name), IntLit(i))) for i in range(b.registers)]
+    for name, b in sorted(((n, b) for n, b in bound if b.registers), key=lambda item: not item[1].written):
+        first = len(outputs) + len(inputs)
+        sign = ("+" if b.read else "=") if b.written else ""
+        listed = [(sign + b.constraint, Subscript(Name(name), IntLit(i))) for i in range(b.registers)]
+        outputs += listed if b.written else []
+        inputs += [] if b.written else listed
         spelled[name] = "{" + ", ".join(f"%{first + i}" for i in range(b.registers)) + "}"
     before, after = [], []
     for name, b in bound:

@@ -29,12 +29,13 @@ from exogpu.codegen.lower.place import pitch_name
 from exogpu.codegen.lower.role import set_registers
 from exogpu.codegen.lower.state import C_TYPES, Gathered, MapSpec, State, barrier_name
 from exogpu.codegen.lower.statement import lower_block
-from exogpu.codegen.lower.team import CTA_RANK, BarrierIds, cluster, plus
+from exogpu.codegen.lower.team import CTA_RANK, cluster, plus
 from exogpu.codegen.specialise import Block, project, size_facts, specialise
 from exogpu.ir.collective import WARP
 from exogpu.ir.index import Int
 from exogpu.ir.instr import BufferInfo, Mode
 from exogpu.ir.layout import SharedLayout, plan_layout
+from exogpu.ir.named import plan_barriers
 from exogpu.ir.proc import Proc, RoleDecl, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import Alloc, Arrive, Assign, InstrCall
 from exogpu.ir.types import Gmem, Scalar
@@ -121,7 +122,7 @@ def remote_barriers(proc: Proc) -> frozenset[str]:
 def lower(proc: Proc, header: tuple[str, ...], prelude: str) -> Lowered:
     """The CUDA of a procedure; BadInput if it exceeds a resource or needs something unsupported."""
     layout = plan_layout(proc)
-    gathered = Gathered(BarrierIds(proc.block.threads), remote_barriers(proc))
+    gathered = Gathered(plan_barriers(proc), remote_barriers(proc))
     written = written_buffers(proc.body)
     program = _roles(proc, layout, gathered, written)
     entry = _entry(proc, layout, gathered)

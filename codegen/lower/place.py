@@ -13,7 +13,7 @@ from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.linear import linear
-from exogpu.ir.types import Gmem, Rmem, Smem, WgmmaD
+from exogpu.ir.types import Gmem, Rmem, Smem, WgmmaA, WgmmaD
 from exogpu.source import Span
 
 
@@ -65,10 +65,12 @@ def swizzled(state: State, info: BufferInfo, index: Sequence[Index]) -> Expr:
 
 
 def register_count(info: BufferInfo) -> int:
-    """Elements that one thread holds of a register buffer."""
+    """Variables that one thread holds of a register buffer: elements, or pairs of an A fragment."""
     match info.memory:
         case Rmem(threads):
             return prod(extents(info)[threads:])
+        case WgmmaA():
+            return extents(info)[-1] // 4
         case _:
             return extents(info)[-1] // 2
 
@@ -90,16 +92,16 @@ def place(state: State, buffer: str, index: Sequence[Index], span: Span) -> Expr
             return Unary("*", Convert(f"{C_TYPES[info.dtype]}*", pointer, "reinterpret_cast"))
         case Rmem(threads):
             return Subscript(name, state.indices.expr(linear_index(index[threads:], extents(info)[threads:])))
-        case WgmmaD():
+        case WgmmaD() | WgmmaA():
             raise BadInput((_no_element_access(buffer, span),))
 
 
 def _no_element_access(buffer: str, span: Span) -> Diagnostic:
     return Diagnostic(
         "unsupported",
-        f"single elements of the accumulator `{buffer}` have no address",
+        f"single elements of the wgmma registers `{buffer}` have no address",
         span,
-        help="store the accumulator to shared or global memory first, with a per-element function if needed",
+        help="instructions access them; store an accumulator to shared or global memory, with a per-element function",
     )
 
 

@@ -37,12 +37,12 @@ from exogpu.codegen.specialise import loop_interval, must_expand
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.collective import WARP
 from exogpu.ir.index import ORDINAL, Bin, Int
+from exogpu.ir.pools import storage
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
     Assign,
     Await,
-    BarrierRef,
     Fence,
     For,
     If,
@@ -56,7 +56,7 @@ from exogpu.ir.stmt import (
     Threads,
     Unroll,
 )
-from exogpu.ir.types import Rmem, Smem, WgmmaD
+from exogpu.ir.types import FRAGMENTS, Rmem, Smem, WgmmaA
 from exogpu.ir.value import Arith, Read
 from exogpu.ir.value_type import computed
 from exogpu.ir.walk import index_names, walk
@@ -73,12 +73,12 @@ def lower_block(state: State, block: Sequence[Stmt], path: Path) -> tuple[Node, 
     nodes: list[Node] = []
     for i, stmt in enumerate(block):
         here = (*path, i)
-        if isinstance(stmt, Alloc) and isinstance(stmt.memory, WgmmaD):
-            state = replace(state, accumulators=(*state.accumulators, stmt.name))
+        if isinstance(stmt, Alloc) and isinstance(stmt.memory, FRAGMENTS):
+            state = replace(state, fragments=(*state.fragments, stmt.name))
         leaf = not isinstance(stmt, For | If | Role)
         nodes += _by_first(state, here) if state.idle and leaf else _statement(state, stmt, here)
         for step in state.plan.after.get(here, ()):
-            if not step.by_first:
+            if not step.by_first or isinstance(stmt, InstrCall):
                 nodes += advance(step.counter)
     for counter in state.plan.at_end.get(path, ()):
         nodes += advance(counter)
@@ -100,9 +100,8 @@ def _statement(state: State, stmt: Stmt, path: Path) -> list[Node]:
             return list(lower_block(state.with_team(role_team(state.proc, name)), body, path))
         case Role():
             return _unit(state, stmt, path)
-        case InstrCall(_, operands):
-            waits = any(isinstance(arg, BarrierRef) for _, arg in operands)
-            return lower_instruction(state, stmt, state.use(path) if waits else None)
+        case InstrCall():
+            return lower_instruction(state, stmt, state.plan.uses.get(path))
         case Fence():
             return _fence(state, stmt.span)
         case Arrive():
@@ -153,7 +152,8 @@ def _alloc(state: State, stmt: Alloc, path: Path) -> list[Node]:
             count = register_count(state.buffers[stmt.name])
             align = REGISTER_ALIGNMENT if count * stmt.dtype.bytes % REGISTER_ALIGNMENT == 0 else None
             return [Declare(c_type, name, extent=count, align=align)]
-        case _:
+        case memory:
+            c_type = "unsigned" if isinstance(memory, WgmmaA) else c_type
             return [Declare(c_type, name, extent=register_count(state.buffers[stmt.name]))]
 
 
@@ -165,7 +165,8 @@ def _shared(state: State, stmt: Alloc, use: Use, c_type: str) -> list[Node]:
         slot = add(times(state.team.member, placed.slots), slot)
     offset = plus(times(slot, placed.slot_bytes), placed.offset)
     start, address = add(Name("shared"), offset), add(Name("shared_base"), offset)
-    nodes: list[Node] = [Declare("const unsigned", Name(address_name(stmt.name)), address)]
+    nodes: list[Node] = [] if storage(state.proc.block, stmt) is None else [Do(Apply("new_storage", ()))]
+    nodes.append(Declare("const unsigned", Name(address_name(stmt.name)), address))
     if swizzle_of(state.buffers[stmt.name]):
         return [*nodes, Declare("unsigned char* const", Name(bytes_name(stmt.name)), start)]
     typed = Convert(f"{c_type}*", start, "reinterpret_cast")
@@ -257,7 +258,7 @@ def _fence(state: State, span: Span) -> list[Node]:
         raise BadInput((Diagnostic("unsupported", message, span, help="use whole warps, or a power of two below 32"),))
     if team.size == WARP:
         return [Do(Apply("__syncwarp", ()))]
-    number = plus(team.member, state.gathered.barriers.base(team, span))
+    number = plus(team.member, state.gathered.barriers.teams[team.firsts, team.size])
     return [Do(Apply("named_barrier", (number, IntLit(team.size))))]
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from exogpu.codegen.cuda.tree import Binary, Expr, IntLit, Name
-from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.collective import WARP
-from exogpu.source import Span
 
 CTA_RANK = Name("cta_rank")
 """The CTA's number in its cluster."""
-
-NAMED_BARRIERS = range(1, 16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,31 +134,3 @@ def _within(index: Expr, total: int, lo: int, hi: int, size: int) -> Expr:
     if size == total or hi == 1:
         return index
     return plus(index, -lo * size) if hi - lo == 1 else remainder(index, size)
-
-
-@dataclass(slots=True)
-class BarrierIds:
-    """Hands out named barriers 1..15: consecutive ids for the teams that one statement's barrier serves."""
-
-    threads: int
-    _given: dict[tuple[tuple[int, ...], int], int] = field(default_factory=dict)
-
-    def base(self, team: Team, span: Span) -> int:
-        """The id for the team's first member; BadInput when all are in use."""
-        key = (team.firsts, team.size)
-        if key not in self._given:
-            used = sum(len(firsts) for firsts, _ in self._given)
-            if used + len(team.firsts) > len(NAMED_BARRIERS):
-                raise BadInput((_out_of_ids(team, span),))
-            self._given[key] = NAMED_BARRIERS.start + used
-        return self._given[key]
-
-
-def _out_of_ids(team: Team, span: Span) -> Diagnostic:
-    return Diagnostic(
-        "unsupported",
-        f"the kernel needs more than {len(NAMED_BARRIERS)} named barriers",
-        span,
-        label=f"{len(team.firsts)} more are needed here, one for each team of {team.size} threads",
-        help="use fewer or larger thread groups for Fence()",
-    )

@@ -39,13 +39,12 @@ def build_parser() -> argparse.ArgumentParser:
     _add_verify(commands)
     _add_compile(commands)
     _add_run(commands)
-    mutate = _add(commands, "mutate", "edit every synchronisation statement of a kernel and verify each edit")
-    mutate.add_argument("target", metavar="PATH[:NAME]", help="the kernel")
-    _add_output(mutate)
-    _add_jobs(mutate)
+    _add_table(_add(commands, "mutate", "edit every synchronisation statement of a kernel and verify each edit"))
+    _add_table(_add(commands, "slim", "find synchronisation that a kernel can do without, proved for all sizes"))
+    _add_bench(commands)
     _add(commands, "list", "list the shipped kernels with their signatures")
-    explain = _add(commands, "explain", "explain a diagnostic code, for example race.war")
-    explain.add_argument("code", metavar="CODE", nargs="?", help="the code; without it, all codes are listed")
+    explain = _add(commands, "explain", "explain a diagnostic code or an axiom, for example race.war or L1")
+    explain.add_argument("code", metavar="CODE", nargs="?", help="the code; without it, everything is listed")
     return parser
 
 
@@ -63,15 +62,41 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour the text report")
 
 
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("target", metavar="PATH[:NAME]", help="the kernel")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the table")
+    parser.add_argument("--deterministic", action="store_true", help="leave out seconds")
+    _add_output(parser)
+    _add_axioms(parser)
+    _add_jobs(parser)
+
+
+def _add_axioms(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--strict", action="store_true", help="use no memory-model axiom that a kernel can be written to do without"
+    )
+    parser.add_argument(
+        "--without", metavar="NAMES", action="append", default=[], help="withdraw axioms, for example L1,F6"
+    )
+    parser.add_argument(
+        "--axiom", metavar="NAME", action="append", default=[], help="accept an axiom, for example warpgroup-wait (L12)"
+    )
+
+
 def _add_proving(parser: argparse.ArgumentParser) -> None:
     _add_jobs(parser)
     parser.add_argument("--no-cache", action="store_true", help="decide everything again, and keep nothing")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="verify on the workers of this Dask cluster")
 
 
 def _add_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=_positive, metavar="N", help="processes to use (default: as many as there are cores)"
     )
+
+
+def _positive_or_none(text: str) -> int:
+    return 0 if text == "0" else _positive(text)
 
 
 def _positive(text: str) -> int:
@@ -86,8 +111,14 @@ def _add_verify(commands: AddParser) -> None:
     parser.add_argument("--all", action="store_true", help="verify every shipped kernel")
     parser.add_argument("--format", choices=FORMATS, default="text", help="form of the report (default: text)")
     _add_output(parser)
+    _add_axioms(parser)
     parser.add_argument(
         "--chains", action="store_true", help="print every obligation with its proof's chains of events"
+    )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="print what was asked of the solver for every obligation, and each chain in words",
     )
     parser.add_argument("--deterministic", action="store_true", help="leave out seconds, versions and absolute paths")
     parser.add_argument("--smt-dir", metavar="DIR", help="write every question put to the solver as an SMT-LIB file")
@@ -95,11 +126,29 @@ def _add_verify(commands: AddParser) -> None:
     parser.add_argument("--allow-unknown", action="store_true", help="exit 0 although something is unknown")
 
 
+def _add_bench(commands: AddParser) -> None:
+    bench = _add(commands, "bench", "measure what proofs cost")
+    kinds = bench.add_subparsers(dest="kind", required=True, metavar="KIND").add_parser
+    parser = _add(kinds, "verify", "time and memory of proofs, and the time of the explicit engine beside them")
+    parser.add_argument("targets", metavar="PATH[:NAME]", nargs="*", help="what to measure")
+    parser.add_argument("--all", action="store_true", help="measure every shipped kernel")
+    parser.add_argument("--scaling", action="store_true", help="measure the flagship in other shapes")
+    parser.add_argument(
+        "--limit",
+        type=_positive_or_none,
+        default=60,
+        metavar="SECONDS",
+        help="CPU time of the explicit engine for one size, 0 to leave it out (default: 60)",
+    )
+    _add_jobs(parser)
+
+
 def _add_compile(commands: AddParser) -> None:
     parser = _add(commands, "compile", "prove a kernel and compile it to a bundle")
     parser.add_argument("target", metavar="PATH[:NAME]", help="the kernel")
     parser.add_argument("-o", "--output", metavar="OUT", help="the bundle to write (default: NAME.exogpu)")
     _add_output(parser)
+    _add_axioms(parser)
     _add_proving(parser)
 
 

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.errors import UsageError
 from exogpu.cli.output import palette, render
 from exogpu.cli.proofs import decided
@@ -21,11 +22,11 @@ def execute(arguments: argparse.Namespace) -> Exit:
     """Writes a bundle only for a proven kernel; else prints the same report as `verify`."""
     try:
         proc = _one_proc(arguments.target)
-        report = decided(proc, arguments)
-        proven = seal(proc, report)
-        run = Run((report,))
+        reports, problems = decided([proc], axiom_policy(arguments), arguments)
+        run = Run(tuple(reports), tuple(problems))
+        proven = seal(proc, reports[0]) if reports else None
         if proven is not None:
-            print(headline(run, report, palette(arguments.color)))
+            print(headline(run, proven.report, palette(arguments.color)))
             print(_compile(proven, Path(arguments.output or f"{proc.name}.exogpu")))
             return Exit.PROVED
     except BadInput as error:

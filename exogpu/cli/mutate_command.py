@@ -3,54 +3,58 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections import Counter
-from functools import partial
+import json
+from typing import TYPE_CHECKING, Any
 
-from exogpu.cli.output import render
+from exogpu.cli.axioms import axiom_policy
+from exogpu.cli.errors import UsageError
+from exogpu.cli.output import rejected
 from exogpu.cli.targets import load_target, resolve
 from exogpu.diagnostics import BadInput
 from exogpu.ir.proc import Proc
-from exogpu.report.model import Exit, Run, exit_status
+from exogpu.report.edits import as_json, row, totals
+from exogpu.report.model import Exit, Run
+
+if TYPE_CHECKING:
+    from exogpu.verify.assess import Assessed
 
 
 def execute(arguments: argparse.Namespace) -> Exit:
-    """Prints one line per mutant; exit 3 if some mutant is neither refuted nor proved."""
+    """Prints one line per mutant; exit 3 if of some it is not known whether they are correct."""
     try:
         procs = load_target(resolve(arguments.target))
     except BadInput as error:
-        run = Run(problems=error.diagnostics)
-        sys.stdout.write(render(run, "text", arguments.color))
-        return exit_status(run)
-    undecided = sum(_table(proc, arguments.jobs) for proc in procs)
+        return rejected(error, arguments.color)
+    run = Run(deterministic=arguments.deterministic)
+    policy = axiom_policy(arguments)
+    kernels: list[dict[str, Any]] = []
+    undecided = False
+    for proc in procs:
+        found = _survey(proc, arguments, run)
+        undecided |= any(a.verdict.fate.value == "unknown" for a in found)
+        kernels.append({"name": proc.name, "mutants": [as_json(a, run) for a in found]})
+        if arguments.format == "text":
+            print(f"{proc.name}: {totals(found)}")
+    if arguments.format == "json":
+        strict = {"strict": policy.strict, "withdrawn": list(policy.withdrawn)}
+        print(json.dumps({"schema": "exogpu.mutate/1", "axiom_policy": strict, "kernels": kernels}, indent=2))
     return Exit.UNDECIDED if undecided else Exit.PROVED
 
 
-def _table(proc: Proc, jobs: int | None) -> int:
-    """The table of one kernel; returns the number of undecided mutants."""
+def _survey(proc: Proc, arguments: argparse.Namespace, run: Run) -> list[Assessed]:
+    from exogpu.verify.assess import assess
     from exogpu.verify.mutants import mutants
-    from exogpu.verify.workers import cores, spread
-
-    found: Counter[str] = Counter()
-    all_mutants = list(mutants(proc))
-    fates = spread([partial(_fate, mutant.proc) for mutant in all_mutants], jobs or cores())
-    for mutant, (verdict, why) in zip(all_mutants, fates, strict=True):
-        found[verdict] += 1
-        print(f"{mutant.span.line:5}  {verdict:15}  {mutant.what}" + (f"  [{why}]" if why else ""), flush=True)
-    print(f"{proc.name}: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(found.items())))
-    return found["undecided"]
-
-
-def _fate(mutant: Proc) -> tuple[str, str]:
-    """What becomes of a mutant, and why."""
     from exogpu.verify.prove import verify
     from exogpu.verify.result import Status
+    from exogpu.verify.workers import cores
 
-    try:
-        report = verify(mutant)
-    except BadInput as error:
-        return "not well formed", error.diagnostics[0].message
-    broken = sorted({o.rule for o in report.obligations if o.status is Status.REFUTED})
-    open_ = sorted({o.reason for o in report.obligations if o.status is Status.UNKNOWN})
-    verdict = {Status.REFUTED: "killed", Status.PROVED: "still proved"}.get(report.status, "undecided")
-    return verdict, ", ".join(broken) if broken else "; ".join(open_)
+    policy, jobs = axiom_policy(arguments), arguments.jobs or cores()
+    proof = verify(proc, policy, jobs=jobs)
+    if proof.status is not Status.PROVED:
+        raise UsageError(f"{proc.name} is not proved, so nothing can be said of its mutants; see `exogpu verify`")
+    found: list[Assessed] = []
+    for assessed in assess(proof, list(mutants(proc)), policy, jobs):
+        found.append(assessed)
+        if arguments.format == "text":
+            print(row(assessed, run), flush=True)
+    return found

@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Callable
 
-from exogpu.report.model import Run
+from exogpu.diagnostics import BadInput
+from exogpu.report.model import Exit, Run, exit_status
 from exogpu.report.style import ColorChoice, Palette, use_color
 
 
@@ -15,13 +16,20 @@ def palette(choice: ColorChoice) -> Palette:
     return Palette(use_color(choice, sys.stdout.isatty(), os.environ))
 
 
-def render(run: Run, form: str, color: ColorChoice, chains: bool = False) -> str:
+def render(run: Run, form: str, color: ColorChoice, *, chains: bool = False, explain: bool = False) -> str:
     """The report as text; only the renderer that is needed is imported."""
     if form == "text":
         from exogpu.report.text import TextOptions, render_text
 
-        return render_text(run, TextOptions(palette(color), chains))
+        return render_text(run, TextOptions(palette(color), chains, explain))
     return _renderer(form)(run)
+
+
+def rejected(error: BadInput, color: ColorChoice) -> Exit:
+    """Prints the problems of an input that is not acceptable."""
+    run = Run(problems=error.diagnostics)
+    sys.stdout.write(render(run, "text", color))
+    return exit_status(run)
 
 
 def _renderer(form: str) -> Callable[[Run], str]:

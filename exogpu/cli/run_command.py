@@ -14,7 +14,8 @@ from exogpu.cli.output import render
 from exogpu.codegen.runtime import Kernel, LaunchError
 from exogpu.diagnostics import BadInput
 from exogpu.ir.interp import compare, interpret, random_inputs, written_tensors
-from exogpu.ir.proc import Proc, SizeArg
+from exogpu.ir.proc import Proc, SizeArg, TensorArg
+from exogpu.ir.types import Scalar
 from exogpu.lang import load
 from exogpu.report.model import Exit, Run
 
@@ -22,6 +23,10 @@ DEFAULT_SIZE = 256
 
 FACTOR, FLOOR = 4.0, 1e-6
 """The error allowed: so many times that of the sequential program in the kernel's own types, and at least `FLOOR`."""
+REASSOCIATION = 8.0
+"""So many roundings of the tensor's type are allowed besides, where the proof lets its sums happen in any order: the
+sequential order may be a lucky one."""
+ROUNDING = {Scalar.F64: 2.0**-53, Scalar.F32: 2.0**-24, Scalar.F16: 2.0**-11, Scalar.BF16: 2.0**-8}
 
 
 def execute(arguments: argparse.Namespace) -> Exit:
@@ -38,7 +43,7 @@ def execute(arguments: argparse.Namespace) -> Exit:
         return Exit.BAD_INPUT
     except LaunchError as error:
         raise UsageError(str(error)) from error
-    return _verdict(proc, outputs, own_types, reference)
+    return _verdict(kernel, proc, outputs, own_types, reference)
 
 
 def source(kernel: Kernel) -> Proc:
@@ -70,12 +75,19 @@ def _launch(kernel: Kernel, proc: Proc, inputs: Mapping[str, Any]) -> dict[str, 
 
 
 def _verdict(
-    proc: Proc, outputs: Mapping[str, Any], own_types: Mapping[str, Any], reference: Mapping[str, Any]
+    kernel: Kernel,
+    proc: Proc,
+    outputs: Mapping[str, Any],
+    own_types: Mapping[str, Any],
+    reference: Mapping[str, Any],
 ) -> Exit:
     status = Exit.PROVED
+    types = {a.name: ROUNDING.get(a.dtype, 0.0) for a in proc.args if isinstance(a, TensorArg)}
     rounding = {m.tensor: m.relative for m in compare(proc, own_types, reference)}
     for mismatch in compare(proc, outputs, reference):
         allowed = FACTOR * rounding[mismatch.tensor] + FLOOR
+        if mismatch.tensor in kernel.bundle.certificate["reassociated"]:
+            allowed += REASSOCIATION * types[mismatch.tensor]
         agrees = mismatch.relative <= allowed
         text = f"{mismatch} (allowed {allowed:.3g})" if mismatch.relative else f"{mismatch.tensor}: no difference"
         print(f"{'agrees' if agrees else 'DIFFERS'}  {text}")

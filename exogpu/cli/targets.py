@@ -37,6 +37,25 @@ def resolve(text: str) -> Target:
     return Target(file, name or None)
 
 
+def chosen(texts: Iterable[str], *, every: bool) -> tuple[list[Target], list[Diagnostic]]:
+    """The targets named (a folder stands for its files), or all shipped kernels, and a diagnostic for each name that
+    stands for nothing."""
+    targets: list[Target] = list(shipped()) if every else []
+    problems: list[Diagnostic] = []
+    for text in texts:
+        try:
+            targets += _folder(Path(text)) if Path(text).is_dir() else [resolve(text)]
+        except BadInput as error:
+            problems += error.diagnostics
+    return targets, problems
+
+
+def _folder(folder: Path) -> list[Target]:
+    """The Python files of a folder in which a kernel is defined."""
+    files = (f for f in sorted(folder.glob("*.py")) if "@proc" in f.read_text(encoding="utf-8", errors="replace"))
+    return [Target(str(file)) for file in files]
+
+
 def load_procs(targets: Iterable[Target]) -> tuple[list[Proc], list[Diagnostic]]:
     """The procedures of all targets, and a diagnostic for each input that is not acceptable."""
     procs: list[Proc] = []

@@ -7,11 +7,11 @@ import re
 import sys
 from pathlib import Path
 
+from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.errors import UsageError
 from exogpu.cli.output import render
 from exogpu.cli.proofs import decided
-from exogpu.cli.targets import Target, load_procs, resolve, shipped
-from exogpu.diagnostics import BadInput, Diagnostic
+from exogpu.cli.targets import chosen, load_procs
 from exogpu.report.model import Exit, Run, exit_status
 
 
@@ -19,30 +19,19 @@ def execute(arguments: argparse.Namespace) -> Exit:
     """Verifies every target and prints one report on all of them."""
     if bool(arguments.targets) == arguments.all:
         raise UsageError("give PATH[:NAME] of what to verify, or --all for the shipped kernels")
-    targets, unresolved = _targets(arguments)
+    targets, unresolved = chosen(arguments.targets, every=arguments.all)
     procs, unreadable = load_procs(targets)
-    reports = tuple(decided(proc, arguments) for proc in procs)
+    reports, unacceptable = decided(procs, axiom_policy(arguments), arguments)
     run = Run(
-        reports,
-        (*unresolved, *unreadable),
+        tuple(reports),
+        (*unresolved, *unreadable, *unacceptable),
         deterministic=arguments.deterministic,
         allow_unknown=arguments.allow_unknown,
     )
-    sys.stdout.write(render(run, arguments.format, arguments.color, arguments.chains))
+    sys.stdout.write(render(run, arguments.format, arguments.color, chains=arguments.chains, explain=arguments.explain))
     if arguments.smt_dir:
         write_queries(run, Path(arguments.smt_dir))
     return exit_status(run)
-
-
-def _targets(arguments: argparse.Namespace) -> tuple[list[Target], list[Diagnostic]]:
-    targets: list[Target] = list(shipped()) if arguments.all else []
-    problems: list[Diagnostic] = []
-    for text in arguments.targets:
-        try:
-            targets.append(resolve(text))
-        except BadInput as error:
-            problems += error.diagnostics
-    return targets, problems
 
 
 def write_queries(run: Run, folder: Path) -> None:

@@ -1,7 +1,8 @@
 """The vocabulary in which an instruction says how it is emitted.
 
     emission ::= asm(text, operands) | guard(element, dims) { emission } | repeat(var, count) { emission }
-               | store(element, values) | copy(element, element) | pin
+               | store(element, values) | pack(register, pair) | copy(element, element)
+               | copy_async(element, element) | pin
 
 `asm` is inline PTX. Its text names operands as `$name`; each operand is typed, and the emitter turns it into a
 register, an immediate or a register list. Windows are named by the instruction's parameter. An offset inside a
@@ -31,8 +32,8 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """Register `index` of those that the executing thread holds of an accumulator window, in the order of the
-    wgmma D fragment (PTX ISA, wgmma)."""
+    """Register `index` of those that the executing thread holds of an accumulator window or an A fragment, in the order
+    of the wgmma D and A fragments (PTX ISA, wgmma): one element of D, or two of A."""
 
     operand: str
     index: Index
@@ -46,7 +47,14 @@ class Applied:
     value: RegisterValue
 
 
-RegisterValue = Fragment | Applied
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """An element of a window, read by the executing thread."""
+
+    at: Element
+
+
+RegisterValue = Fragment | Applied | Loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,13 @@ class SharedAddress:
 
     at: Element
     align: int
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalAddress:
+    """64-bit global-memory address of an element."""
+
+    at: Element
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +100,20 @@ class Coordinate:
 @dataclass(frozen=True, slots=True)
 class BarrierAddress:
     """32-bit shared-memory address of the mbarrier whose phase the instruction completes on."""
+
+    operand: str
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierId:
+    """The number of a named barrier, a literal."""
+
+    operand: str
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierCount:
+    """How many threads join a generation of a named barrier, a literal."""
 
     operand: str
 
@@ -121,6 +150,15 @@ class Accumulator:
 
 
 @dataclass(frozen=True, slots=True)
+class Pairs:
+    """`count` registers of an A fragment starting at one, as a register list in braces: written, or else read."""
+
+    first: Fragment
+    count: int
+    written: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Predicate:
     """A condition: a predicate register, or the literal 1 or 0 if it is constant."""
 
@@ -136,17 +174,30 @@ class Packed:
     high: RegisterValue
 
 
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """A value rounded to the type `to`, in a register of its size."""
+
+    to: Scalar
+    value: RegisterValue
+
+
 AsmOperand = (
     SharedAddress
+    | GlobalAddress
     | TileAddress
     | TensorMap
     | Coordinate
     | BarrierAddress
+    | BarrierId
+    | BarrierCount
     | CtaMask
     | MatrixDescriptor
     | Accumulator
+    | Pairs
     | Predicate
     | Packed
+    | Rounded
 )
 
 
@@ -186,6 +237,14 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True)
+class Pack:
+    """A register of an A fragment = two values."""
+
+    to: Fragment
+    pair: Packed
+
+
+@dataclass(frozen=True, slots=True)
 class CopyVector:
     """`size` bytes (a power of two, at most 16) from one place to another in one access each."""
 
@@ -195,8 +254,17 @@ class CopyVector:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyAsync:
+    """`size` bytes from global to shared memory by cp.async; what lies outside the tensor becomes zero."""
+
+    to: Element
+    source: Element
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class Pin:
-    """The C++ compiler may not move reads or writes of accumulator registers across this point."""
+    """The C++ compiler may not move reads or writes of wgmma's register operands across this point."""
 
 
-Emission = Asm | Guard | Repeat | Store | CopyVector | Pin
+Emission = Asm | Guard | Repeat | Store | Pack | CopyVector | CopyAsync | Pin

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Mode(enum.Enum):
-    """How a footprint touches memory. Two `REDUCE`s of one location commute and are not a conflict."""
+    """How a footprint touches memory. Two `REDUCE`s of one location by one proxy commute and are no conflict."""
 
     READ = "read"
     WRITE = "write"
@@ -47,10 +47,11 @@ class Footprint:
 
 
 class Group(enum.Enum):
-    """Commit-group counters: wgmma groups are per warp, bulk groups per thread."""
+    """Commit-group counters: wgmma groups are per warp, bulk and cp.async groups per thread."""
 
     WGMMA = "wgmma"
     BULK = "bulk"
+    COPY = "cp.async"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,16 @@ class GroupMember:
     group: Group
 
 
-Completion = InOrder | CompleteTx | GroupMember
+@dataclass(frozen=True, slots=True)
+class HoldsPhase:
+    """Keeps the phase of the thread's next Arrive on the barrier operand open until all cp.async that the thread has
+    issued have landed (PTX cp.async.mbarrier.arrive): no arrival of its own, since it first adds one to those pending.
+    """
+
+    barrier: str
+
+
+Completion = InOrder | CompleteTx | GroupMember | HoldsPhase
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +95,11 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class WaitGroup:
-    """Waits until at most `operand` youngest groups are pending; `reads_only`: only source reads are done."""
+    """Waits until at most `operand` youngest groups are pending, or without `operand` for every operation, committed or
+    not; `reads_only`: only source reads are done."""
 
     group: Group
-    operand: str
+    operand: str | None
     reads_only: bool = False
 
 
@@ -105,16 +116,46 @@ class WgmmaFence:
     """Orders register accesses with later wgmma (PTX wgmma.fence)."""
 
 
-Effect = Commit | WaitGroup | ProxyFence | WgmmaFence
+@dataclass(frozen=True, slots=True)
+class CopyArrive:
+    """The thread's arrive on `barrier`, performed when all cp.async that it has issued have landed (PTX
+    cp.async.mbarrier.arrive.noinc): it counts as an Arrive, and publishes those copies only."""
+
+    barrier: str
+
+
+@dataclass(frozen=True, slots=True)
+class NamedArrive:
+    """Every thread joins the next generation of the named barrier `barrier` (PTX bar.arrive); with `waits` it waits
+    until the generation is complete (PTX bar.sync)."""
+
+    barrier: str
+    waits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterArrive:
+    """Every thread joins the cluster's next generation (PTX barrier.cluster.arrive); a relaxed arrive publishes
+    nothing."""
+
+    relaxed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterWait:
+    """Waits until the generation that the thread has joined is complete (PTX barrier.cluster.wait)."""
+
+
+Effect = ClusterArrive | ClusterWait | Commit | WaitGroup | ProxyFence | WgmmaFence | CopyArrive | NamedArrive
 
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A parameter: a window of given rank in one of `memories` with one of `dtypes` (empty: any), a barrier, a
-    literal integer, a condition, or a per-element function."""
+    """A parameter: a window of given rank (0: any) in one of `memories` with one of `dtypes` (empty: any), an mbarrier,
+    a named barrier, a literal integer, a condition, or a per-element function."""
 
     name: str
-    kind: Literal["window", "barrier", "int", "cond", "fn"]
+    kind: Literal["window", "barrier", "named", "int", "cond", "fn"]
     rank: int = 0
     memories: tuple[type[Memory], ...] = ()
     dtypes: tuple[Scalar, ...] = ()
@@ -150,10 +191,12 @@ class Instr:
 
     `unit`: threads of the collective that executes it (0: any).
     `aligned`: `.sync.aligned`, all threads of each warp execute it together. `zero_fill`: windows whose
-    out-of-bounds elements read as 0 or are not written. `contract` returns the violated static rules, as
+    out-of-bounds elements read as 0 or are not written, in the ranged dimensions, and with `fills_points` in all.
+    `contract` returns the violated static rules, as
     sentences. `meaning` is the sequential body. `pipelined` names wgmma's accumulator: two wgmma of one shape
     with equal windows of it run in order (PTX wgmma.fence, exemption). `spread` names a window in shared memory whose
     first range is over CTAs: the instruction is one operation for each of them, completing on that CTA's barrier.
+    `weaker` is an instruction of the same parameters that waits for less, or orders less.
     """
 
     name: str
@@ -164,10 +207,12 @@ class Instr:
     effect: Effect | None = None
     aligned: bool = False
     zero_fill: tuple[str, ...] = ()
+    fills_points: bool = False
     alignments: Callable[[InstrCall, Buffers], tuple[Alignment, ...]] = lambda call, buffers: ()
     contract: Callable[[InstrCall, Buffers], tuple[str, ...]] = lambda call, buffers: ()
     meaning: Callable[[InstrCall, Buffers], tuple[Stmt, ...]] = lambda call, buffers: ()
     emission: Callable[[InstrCall, Buffers], tuple[Emission, ...]] = lambda call, buffers: ()
     pipelined: str | None = None
     spread: str | None = None
+    weaker: Instr | None = None
     source: str = ""

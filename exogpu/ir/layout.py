@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from math import prod
+from dataclasses import dataclass, replace
 
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.evaluate import evaluate
+from exogpu.ir.pools import slot_bytes, swizzle_alignment
 from exogpu.ir.proc import Block, Proc
 from exogpu.ir.stmt import Alloc, For, If, Role, Stmt, Threads
 from exogpu.ir.types import Smem
@@ -17,9 +17,6 @@ CAPACITY = 232_448
 
 BASE_ALIGNMENT = 16
 """What the launch guarantees for the first byte; more is made by hand."""
-
-TMA_ALIGNMENT = 128
-"""Of every buffer: a TMA tile needs it (PTX ISA, cp.async.bulk.tensor)."""
 
 MBARRIER_BYTES = 8
 
@@ -44,28 +41,46 @@ class SharedLayout:
     total: int
 
 
-def swizzle_alignment(swizzle: int) -> int:
-    """Alignment of a buffer: the swizzle pattern of 128, 64 or 32 bytes repeats every 8 rows."""
-    return 8 * swizzle if swizzle else TMA_ALIGNMENT
-
-
-def allocations(proc: Proc, block: tuple[Stmt, ...], copies: int = 1) -> Iterator[tuple[Alloc, Smem, int]]:
+def allocations(block: Block, body: tuple[Stmt, ...], copies: int = 1) -> Iterator[tuple[Alloc, Smem, int]]:
     """Every shared-memory allocation with the number of collectives that execute it side by side: iterations of thread
     loops, and units of a role that take turns."""
-    for stmt in block:
+    for stmt in body:
         match stmt:
             case Alloc(memory=Smem() as memory):
                 yield stmt, memory, copies
-            case For(mode=mode, body=body):
-                yield from allocations(proc, body, copies * _trips(stmt) if isinstance(mode, Threads) else copies)
-            case Role(name, body, index=index):
-                units = 1 if index is None else next(r.threads // r.unit for r in proc.block.roles if r.name == name)
-                yield from allocations(proc, body, copies * units)
+            case For(mode=mode, body=inner):
+                yield from allocations(block, inner, copies * _trips(stmt) if isinstance(mode, Threads) else copies)
+            case Role(name, inner, index=index):
+                units = 1 if index is None else next(r.threads // r.unit for r in block.roles if r.name == name)
+                yield from allocations(block, inner, copies * units)
             case If(_, then, orelse):
-                yield from allocations(proc, then, copies)
-                yield from allocations(proc, orelse, copies)
+                yield from allocations(block, then, copies)
+                yield from allocations(block, orelse, copies)
             case _:
                 pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """A buffer of its own, or a pool; offsets are from its start."""
+
+    members: dict[str, Placed]
+    alignment: int
+
+    @property
+    def size(self) -> int:
+        return max(p.offset + p.slot_bytes * p.slots * p.copies for p in self.members.values())
+
+
+def _regions(block: Block, body: tuple[Stmt, ...]) -> list[_Region]:
+    regions: dict[str | int, _Region] = {}
+    for n, (alloc, memory, copies) in enumerate(allocations(block, body)):
+        placed = Placed(memory.offset, slot_bytes(block, alloc, memory), memory.ring, copies)
+        key = n if memory.pool is None else memory.pool
+        known = regions.get(key, _Region({}, 0))
+        align = max(known.alignment, swizzle_alignment(memory.swizzle))
+        regions[key] = _Region({**known.members, alloc.name: placed}, align)
+    return list(regions.values())
 
 
 def _trips(loop: For) -> int:
@@ -76,23 +91,15 @@ def _round_up(value: int, multiple: int) -> int:
     return -(-value // multiple) * multiple
 
 
-def cta_shape(block: Block, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """What one CTA holds of a buffer in shared memory: a cluster's buffers have the CTA as their first dimension."""
-    return shape[1:] if block.clustered else shape
-
-
 def plan_layout(proc: Proc) -> SharedLayout:
     """The layout of a procedure's shared memory; BadInput if it does not fit a CTA."""
-    entries = sorted(allocations(proc, proc.body), key=lambda entry: -swizzle_alignment(entry[1].swizzle))
     offset, alignment = 0, MBARRIER_BYTES
     buffers: dict[str, Placed] = {}
-    for alloc, memory, copies in entries:
-        align = swizzle_alignment(memory.swizzle)
-        alignment = max(alignment, align)
-        offset = _round_up(offset, align)
-        slot = _round_up(prod(cta_shape(proc.block, alloc.shape)) * alloc.dtype.bytes, align)
-        buffers[alloc.name] = Placed(offset, slot, memory.ring, copies)
-        offset += slot * memory.ring * copies
+    for region in sorted(_regions(proc.block, proc.body), key=lambda r: -r.alignment):
+        alignment = max(alignment, region.alignment)
+        offset = _round_up(offset, region.alignment)
+        buffers |= {name: replace(p, offset=p.offset + offset) for name, p in region.members.items()}
+        offset += region.size
     barriers: dict[str, int] = {}
     offset = _round_up(offset, MBARRIER_BYTES)
     for barrier in proc.barriers:

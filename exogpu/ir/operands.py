@@ -8,15 +8,22 @@ from exogpu.diagnostics import Diagnostic
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Int, Not, Var
 from exogpu.ir.instr import Buffers, Param
 from exogpu.ir.stmt import BarrierRef, IndexArg, InstrCall, Operand, Window
-from exogpu.ir.types import Gmem, Memory, Rmem, Smem, WgmmaD
+from exogpu.ir.types import Gmem, Memory, Rmem, Smem, WgmmaA, WgmmaD
 from exogpu.ir.value import ScalarFn
 from exogpu.source import Span
 
-MEMORY_NAMES: dict[type[Memory], str] = {Gmem: "GMEM", Smem: "SMEM", Rmem: "RMEM", WgmmaD: "WGMMA_D"}
+MEMORY_NAMES: dict[type[Memory], str] = {
+    Gmem: "GMEM",
+    Smem: "SMEM",
+    Rmem: "RMEM",
+    WgmmaD: "WGMMA_D",
+    WgmmaA: "WGMMA_A",
+}
 
 _WANTED = {
     "window": "a window of a buffer",
     "barrier": "a barrier",
+    "named": "a named barrier",
     "int": "a literal integer",
     "cond": "a condition",
     "fn": "a scalar function",
@@ -49,7 +56,7 @@ def _signature(call: InstrCall) -> Iterator[Diagnostic]:
 
 def _fits(param: Param, operand: Operand) -> bool:
     match param.kind, operand:
-        case ("window", Window()) | ("barrier", BarrierRef()) | ("fn", ScalarFn()):
+        case ("window", Window()) | ("barrier" | "named", BarrierRef()) | ("fn", ScalarFn()):
             return True
         case ("int", IndexArg(value)):
             return isinstance(value, Int) and value.value >= 0
@@ -77,7 +84,7 @@ def _operand(call: InstrCall, param: Param, operand: Operand, buffers: Buffers) 
     if not isinstance(operand, Window):
         return
     info, rank = buffers[operand.buffer], len(operand.shape)
-    if rank != param.rank:
+    if rank != param.rank and param.rank:
         text = f"{subject} ranges over {param.rank} dimension{'s' * (param.rank != 1)}, not {rank}"
         yield Diagnostic("lang.rank", text, span, help="write `lo : hi` for a range, one index for a point")
     if param.memories and not isinstance(info.memory, param.memories):

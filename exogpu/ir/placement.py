@@ -9,7 +9,7 @@ from math import prod
 from exogpu.diagnostics import Diagnostic
 from exogpu.ir.collective import WARP, WARPGROUP, Collective, inside, role, whole
 from exogpu.ir.index import ORDINAL, Index, Int
-from exogpu.ir.instr import InOrder, Instr
+from exogpu.ir.instr import ClusterArrive, ClusterWait, InOrder, Instr
 from exogpu.ir.proc import Block
 from exogpu.ir.stmt import (
     Alloc,
@@ -29,7 +29,7 @@ from exogpu.ir.stmt import (
     Threads,
     Unroll,
 )
-from exogpu.ir.types import Gmem, Rmem, Smem, WgmmaD
+from exogpu.ir.types import Gmem, Rmem, Scalar, Smem, WgmmaA, WgmmaD
 from exogpu.ir.walk import index_names
 from exogpu.source import Span
 
@@ -94,6 +94,9 @@ def misplaced(stmt: Stmt, place: Place) -> Iterator[Diagnostic]:
             if instr.footprints or not isinstance(instr.completion, InOrder):
                 yield from _data(stmt, place, f"`{instr.name}`")
             yield from _instruction(stmt, instr, place.who)
+            if isinstance(instr.effect, ClusterArrive | ClusterWait) and not place.block.clustered:
+                text = f"`{instr.name}` needs a cluster, and the kernel has none"
+                yield Diagnostic("lang.cluster", text, stmt.span, help="write `block(..., cluster=n)`")
         case Fence():
             yield from _fence(stmt, place.who)
         case Arrive():
@@ -212,10 +215,15 @@ def _allocation(stmt: Alloc, place: Place) -> Iterator[Diagnostic]:
         case Gmem():
             text = "global memory cannot be allocated in a procedure"
             yield Diagnostic("lang.memory", text, stmt.span, help="make it an argument of the procedure")
-        case Smem(swizzle, ring):
+        case Smem(swizzle, ring, pool, offset):
             if swizzle not in SWIZZLES or ring < 1:
                 text = "shared memory has a swizzle of 0, 32, 64 or 128 bytes and a ring of at least 1"
                 yield Diagnostic("lang.memory", text, stmt.span)
+            if offset and pool is None:
+                text = "an offset is one inside a pool"
+                yield Diagnostic(
+                    "lang.memory", text, stmt.span, help='name the pool, as in `SMEM(pool="a", offset=...)`'
+                )
             if place.in_threads:
                 text = "shared memory is allocated inside a `threads` loop"
                 fix = "allocate it before the loop, with one more dimension indexed by the loop variable"
@@ -225,7 +233,12 @@ def _allocation(stmt: Alloc, place: Place) -> Iterator[Diagnostic]:
             yield from _registers(stmt, threads, place.who)
             yield from _of_cluster(stmt, place) if threads else ()
         case WgmmaD():
-            yield from _accumulator(stmt, place)
+            yield from _fragment(stmt, place, "an accumulator", "N", 8)
+        case WgmmaA():
+            yield from _fragment(stmt, place, "an A fragment", "K", 16)
+            if stmt.dtype not in (Scalar.BF16, Scalar.F16):
+                text = f"an A fragment holds bf16 or f16, not {stmt.dtype.value}"
+                yield Diagnostic("lang.memory", text, stmt.span)
 
 
 def of_cluster(block: Block, who: Collective) -> bool:
@@ -259,20 +272,20 @@ def _registers(stmt: Alloc, threads: int, who: Collective) -> Iterator[Diagnosti
         )
 
 
-def _accumulator(stmt: Alloc, place: Place) -> Iterator[Diagnostic]:
+def _fragment(stmt: Alloc, place: Place, what: str, columns: str, unit: int) -> Iterator[Diagnostic]:
     shape, who = stmt.shape, place.who
     if of_cluster(place.block, who):
         yield from _of_cluster(stmt, place)
         shape, who = shape[1:], Collective(who.first, place.block.threads)
-    if len(shape) != 3 or shape[1] != 64 or shape[2] % 8 or not 8 <= shape[2] <= 256:
+    if len(shape) != 3 or shape[1] != 64 or shape[2] % unit or not unit <= shape[2] <= 256:
         written = ", ".join(str(s) for s in stmt.shape)
-        wanted = "[warpgroups, 64, N]" if shape is stmt.shape else "[CTAs, warpgroups, 64, N]"
-        text = f"an accumulator has the shape {wanted}, not [{written}]"
+        wanted = f"[warpgroups, 64, {columns}]" if shape is stmt.shape else f"[CTAs, warpgroups, 64, {columns}]"
+        text = f"{what} has the shape {wanted}, not [{written}]"
         yield Diagnostic(
             "lang.memory",
             text,
             stmt.span,
-            help="N is a multiple of 8 up to 256; make the first dimension 1 for one warpgroup",
+            help=f"{columns} is a multiple of {unit} up to 256; make the first dimension 1 for one warpgroup",
         )
     elif shape[0] * WARPGROUP > who.size:
         text = f"`{stmt.name}` belongs to {count(shape[0] * WARPGROUP)}, and its collective has {who.size}"

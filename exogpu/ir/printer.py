@@ -30,7 +30,7 @@ from exogpu.ir.stmt import (
     Unroll,
     Window,
 )
-from exogpu.ir.types import Gmem, Memory, Rmem, Smem, WgmmaD
+from exogpu.ir.types import Gmem, Memory, Rmem, Smem, WgmmaA, WgmmaD
 from exogpu.ir.value import ScalarFn
 from exogpu.ir.walk import walk
 
@@ -48,6 +48,7 @@ def to_source(proc: Proc) -> str:
     body = [f"require({cond_text(r.cond)})" for r in proc.requires]
     body.append(_block(proc.block))
     body += [f"{b.name} = mbarrier(ring={b.ring}, count={b.count})" for b in proc.barriers]
+    body += [f"{b.name} = named_barrier(count={b.count})" for b in proc.named]
     body += _statements(proc.body, shapes)
     signature = ["@proc", f"def {proc.name}(", *args, "):"] if args else ["@proc", f"def {proc.name}():"]
     lines = [*head, *_functions(proc), *signature, *(STEP + line for line in body)]
@@ -101,13 +102,16 @@ def memory_text(memory: Memory) -> str:
     match memory:
         case Gmem():
             return "GMEM"
-        case Smem(swizzle, ring):
+        case Smem(swizzle, ring, pool, offset):
             options = [f"swizzle={swizzle}"] * (swizzle != 0) + [f"ring={ring}"] * (ring != 1)
+            options += [f'pool="{pool}"'] * (pool is not None) + [f"offset={offset}"] * (offset != 0)
             return f"SMEM({', '.join(options)})" if options else "SMEM"
         case Rmem(threads):
             return f"RMEM(threads={threads})" if threads else "RMEM"
         case WgmmaD():
             return "WGMMA_D"
+        case WgmmaA():
+            return "WGMMA_A"
 
 
 def _statements(block: tuple[Stmt, ...], shapes: Shapes) -> Iterator[str]:

@@ -100,6 +100,16 @@ class BarrierDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedBarrier:
+    """A named barrier of the CTA: a sequence of generations, each of which `count` threads join, whole warps. The k-th
+    arrive or sync of a thread on it is for generation k."""
+
+    name: str
+    count: int
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Require:
     """A precondition on sizes; the runtime checks it before every launch."""
 
@@ -119,3 +129,4 @@ class Proc:
     barriers: tuple[BarrierDecl, ...]
     body: tuple[Stmt, ...]
     span: Span = field(default=NOWHERE, compare=False)
+    named: tuple[NamedBarrier, ...] = ()

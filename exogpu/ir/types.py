@@ -61,11 +61,13 @@ class Smem:
 
     `swizzle` is 0, 32, 64 or 128 bytes: rows of the last dimension are XOR-swizzled as TMA and wgmma do
     (PTX ISA, shared-memory matrix layouts). `ring` is the number of physical slots: the n-th execution of
-    the allocation lives in slot n mod ring.
+    the allocation lives in slot n mod ring. Buffers of one `pool` share storage, each `offset` bytes from its start.
     """
 
     swizzle: int = 0
     ring: int = 1
+    pool: str | None = None
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,4 +84,13 @@ class WgmmaD:
     first dimension is the warpgroup's index inside its role."""
 
 
-Memory = Gmem | Smem | Rmem | WgmmaD
+@dataclass(frozen=True, slots=True)
+class WgmmaA:
+    """wgmma A-operand registers `[warpgroups, 64, K]` of a 16-bit type in the A-fragment layout (PTX ISA, wgmma); the
+    first dimension is the warpgroup's index inside its role."""
+
+
+Memory = Gmem | Smem | Rmem | WgmmaD | WgmmaA
+
+FRAGMENTS = (WgmmaD, WgmmaA)
+"""Memories of wgmma's register operands, which wgmma accesses asynchronously."""

@@ -16,8 +16,10 @@ from exogpu.ir.collective import WARP, WARPGROUP, whole
 from exogpu.ir.index import ORDINAL, Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.literals import ranges
+from exogpu.ir.named import kind_problems
 from exogpu.ir.operands import operand_problems
 from exogpu.ir.placement import Place, count, misplaced
+from exogpu.ir.pools import pool_problems
 from exogpu.ir.proc import MAX_CLUSTER, Block, Proc, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, For, InstrCall, Role, Stmt, Tasks
 from exogpu.ir.types import Gmem, Scalar
@@ -52,12 +54,20 @@ def check(proc: Proc) -> tuple[Diagnostic, ...]:
     """Every violated rule; empty for a well-formed procedure."""
     names = Names(
         frozenset(a.name for a in proc.args if isinstance(a, SizeArg)),
-        frozenset(b.name for b in proc.barriers),
+        frozenset([*(b.name for b in proc.barriers), *(b.name for b in proc.named)]),
         {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)},
         {a.name: BufferInfo(a.dtype, Gmem(), a.shape) for a in proc.args if isinstance(a, TensorArg)},
     )
     block, tasks = [*_block(proc.block)], [*_task_nest(proc)]
-    problems = [*_duplicates(proc), *_functions(proc), *block, *tasks, *ranges(proc)]
+    problems = [
+        *_duplicates(proc),
+        *_functions(proc),
+        *block,
+        *tasks,
+        *ranges(proc),
+        *pool_problems(proc.block, proc.body),
+        *kind_problems(proc),
+    ]
     for arg in proc.args:
         if isinstance(arg, TensorArg):
             problems += (d for extent in arg.shape for d in _index(extent, names.variables, arg.span))
@@ -143,7 +153,7 @@ def _affine(e: Index | Cond) -> bool:
 
 
 def _duplicates(proc: Proc) -> Iterator[Diagnostic]:
-    declared = [(d.name, d.span) for d in (*proc.args, *proc.barriers)]
+    declared = [(d.name, d.span) for d in (*proc.args, *proc.barriers, *proc.named)]
     declared += [
         (s.var if isinstance(s, For) else s.name, s.span) for s in walk(proc.body) if isinstance(s, For | Alloc)
     ]

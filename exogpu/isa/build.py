@@ -60,3 +60,8 @@ def ranges(window: Window) -> tuple[Range, ...]:
 def assign(window: Window, offsets: Sequence[Index], rhs: Value) -> Stmt:
     """`window[offsets] = rhs`."""
     return Assign(window.buffer, element(window, offsets), "=", rhs)
+
+
+def add(window: Window, offsets: Sequence[Index], rhs: Value) -> Stmt:
+    """`window[offsets] += rhs`."""
+    return Assign(window.buffer, element(window, offsets), "+=", rhs)

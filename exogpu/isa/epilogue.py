@@ -1,6 +1,9 @@
-"""Accumulator fragments to shared or global memory, with an optional per-element function."""
+"""Accumulator fragments to shared or global memory, or added to global memory, with an optional per-element
+function."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 
 from exogpu.ir.collective import WARPGROUP
 from exogpu.ir.emission import (
@@ -21,10 +24,11 @@ from exogpu.ir.emission import (
 from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.instr import Alignment, Buffers, Footprint, Instr, Mode, Param, Proxy
 from exogpu.ir.linear import linear, literal
-from exogpu.ir.stmt import If, InstrCall, Range, Stmt
+from exogpu.ir.stmt import If, InstrCall, Range, Stmt, Window
 from exogpu.ir.types import Gmem, Scalar, Smem, WgmmaD
-from exogpu.ir.value import Read, ScalarFn
-from exogpu.isa.build import apply_fn, assign, element, in_bounds, nest, trails
+from exogpu.ir.value import Cast, Read, ScalarFn, Value
+from exogpu.isa.atomic import sum_of
+from exogpu.isa.build import add, apply_fn, assign, element, in_bounds, nest, trails
 
 
 def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
@@ -44,13 +48,16 @@ def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
     return tuple(problems)
 
 
-def _meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
+def _meaning(
+    call: InstrCall, buffers: Buffers, combine: Callable[[Window, Sequence[Index], Value], Stmt]
+) -> tuple[Stmt, ...]:
     dst, src = call.window("dst"), call.window("src")
     fn = call.operand("fn")
 
     def body(e: tuple[Index, ...]) -> Stmt:
         value = apply_fn(fn if isinstance(fn, ScalarFn) else None, Read(src.buffer, element(src, e)))
-        store = assign(dst, e, value)
+        # a sum rounds its operand to the tensor's type before it adds
+        store = combine(dst, e, Cast(buffers[dst.buffer].dtype, value))
         if isinstance(buffers[dst.buffer].memory, Gmem):
             return If(in_bounds(element(dst, e), buffers[dst.buffer]), (store,), ())
         return store
@@ -76,7 +83,12 @@ def _matrix_stores(dtype: Scalar, columns: int) -> tuple[Emission, ...]:
     return (Repeat(part, columns // 16, (Asm("stmatrix_x4", text, (address, *operands)),)),)
 
 
-def _fragment_stores(columns: int, width: int, guarded: tuple[int, int] | None) -> tuple[Emission, ...]:
+def _fragment_stores(
+    columns: int,
+    width: int,
+    guarded: tuple[int, int] | None,
+    store: Callable[[Element, tuple[RegisterValue, ...]], Emission] = Store,
+) -> tuple[Emission, ...]:
     """Each thread stores its own pairs, row l / 4 and that plus 8, columns 2 * (l % 4) of each 8: `width` elements at
     once. `guarded` gives the row and column dimensions of a tensor whose edge is respected."""
     half, part, odd = Var("$half"), Var("$part"), Var("$odd")
@@ -85,7 +97,7 @@ def _fragment_stores(columns: int, width: int, guarded: tuple[int, int] | None) 
     register = Bin("+", Bin("*", Int(4), part), Bin("*", Int(2), half))
     at = Element("dst", (row, Bin("+", column, odd)))
     values = tuple(_value(Bin("+", Bin("+", register, odd), Int(i))) for i in range(width))
-    stores: tuple[Emission, ...] = (Store(at, values),)
+    stores: tuple[Emission, ...] = (store(at, values),)
     if guarded is not None:
         stores = (Guard(at, (guarded[1],), stores),)
     stores = (Repeat(part, columns // 8, (Repeat(odd, 2 // width, stores),)),)
@@ -94,12 +106,16 @@ def _fragment_stores(columns: int, width: int, guarded: tuple[int, int] | None) 
     return (Repeat(half, 2, stores),)
 
 
+def _edges(window: Window) -> tuple[int, int]:
+    rows, columns = (i for i, d in enumerate(window.dims) if isinstance(d, Range))
+    return rows, columns
+
+
 def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
     dst = call.window("dst")
     info, columns = buffers[dst.buffer], dst.shape[-1]
     if isinstance(info.memory, Gmem):
-        rows, cols = (i for i, d in enumerate(dst.dims) if isinstance(d, Range))
-        return _fragment_stores(columns, 1, (rows, cols))
+        return _fragment_stores(columns, 1, _edges(dst))
     last = dst.dims[-1]
     row = literal(info.shape[-1])
 
@@ -132,7 +148,35 @@ acc_store = Instr(
     zero_fill=("dst",),
     contract=_contract,
     alignments=lambda call, buffers: (Alignment("src", -1, 8),),
-    meaning=_meaning,
+    meaning=lambda call, buffers: _meaning(call, buffers, assign),
     emission=_emission,
     source="PTX ISA, stmatrix and st; wgmma D fragment layout",
+)
+
+
+def _sums(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+    dst = call.window("dst")
+    dtype = buffers[dst.buffer].dtype
+    return _fragment_stores(dst.shape[-1], 1, _edges(dst), lambda at, values: sum_of(dtype, at, values))
+
+
+acc_add = Instr(
+    name="acc_add",
+    params=(
+        Param("dst", "window", 2, (Gmem,), (Scalar.F32, Scalar.BF16, Scalar.F16)),
+        Param("src", "window", 2, (WgmmaD,), (Scalar.F32,)),
+        Param("fn", "fn", optional=True),
+    ),
+    unit=WARPGROUP,
+    footprints=(
+        Footprint("dst", Mode.REDUCE, Proxy.GENERIC, warp_dim=0),
+        Footprint("src", Mode.READ, Proxy.GENERIC, warp_dim=0),
+    ),
+    aligned=True,
+    zero_fill=("dst",),
+    contract=_contract,
+    alignments=lambda call, buffers: (Alignment("src", -1, 8),),
+    meaning=lambda call, buffers: _meaning(call, buffers, add),
+    emission=_sums,
+    source="PTX ISA, red.relaxed.gpu.global.add; wgmma D fragment layout",
 )

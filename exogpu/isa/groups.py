@@ -65,15 +65,6 @@ bulk_commit = Instr(
     source="PTX ISA, cp.async.bulk.commit_group",
 )
 
-bulk_wait = Instr(
-    name="bulk_wait",
-    params=(Param("pending", "int"),),
-    unit=1,
-    effect=WaitGroup(Group.BULK, "pending"),
-    emission=lambda call, buffers: _bulk_wait("", call),
-    source="PTX ISA, cp.async.bulk.wait_group",
-)
-
 bulk_wait_read = Instr(
     name="bulk_wait_read",
     params=(Param("pending", "int"),),
@@ -81,6 +72,16 @@ bulk_wait_read = Instr(
     effect=WaitGroup(Group.BULK, "pending", reads_only=True),
     emission=lambda call, buffers: _bulk_wait(".read", call),
     source="PTX ISA, cp.async.bulk.wait_group.read",
+)
+
+bulk_wait = Instr(
+    name="bulk_wait",
+    params=(Param("pending", "int"),),
+    unit=1,
+    effect=WaitGroup(Group.BULK, "pending"),
+    weaker=bulk_wait_read,
+    emission=lambda call, buffers: _bulk_wait("", call),
+    source="PTX ISA, cp.async.bulk.wait_group",
 )
 
 fence_proxy_async = Instr(
@@ -97,6 +98,7 @@ fence_proxy_async_all = Instr(
     params=(),
     unit=0,
     effect=ProxyFence(everywhere=True),
+    weaker=fence_proxy_async,
     emission=lambda call, buffers: (Asm("fence_proxy_async_all", "fence.proxy.async;"),),
     source="PTX ISA, fence.proxy.async without a state space",
 )

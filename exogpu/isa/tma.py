@@ -1,7 +1,9 @@
-"""Tensor memory accelerator: 2-D tile load and store (PTX ISA, cp.async.bulk.tensor)."""
+"""Tensor memory accelerator: 2-D tile load, store and sum (PTX ISA, cp.async.bulk.tensor and
+cp.reduce.async.bulk.tensor)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import gcd
 
@@ -22,12 +24,13 @@ from exogpu.ir.instr import (
 )
 from exogpu.ir.linear import literal
 from exogpu.ir.stmt import If, InstrCall, Point, Stmt, Window
-from exogpu.ir.types import Gmem, Smem
-from exogpu.ir.value import Read
-from exogpu.isa.build import assign, element, in_bounds, nest, ranges, trails, zero_filled
+from exogpu.ir.types import Gmem, Scalar, Smem
+from exogpu.ir.value import Read, Value
+from exogpu.isa.build import add, assign, element, in_bounds, nest, ranges, trails, zero_filled
 
 MAX_BOX = 256
 ALIGNMENT = 128
+SUMMED = (Scalar.F32, Scalar.BF16, Scalar.F16, Scalar.I32)
 
 Operands = tuple[tuple[str, AsmOperand], ...]
 
@@ -85,12 +88,14 @@ def _load_meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
     return nest(dst.shape, lambda e: assign(dst, e, zero_filled(src, e, buffers[src.buffer])))
 
 
-def _store_meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
+def _out_meaning(
+    call: InstrCall, buffers: Buffers, combine: Callable[[Window, Sequence[Index], Value], Stmt]
+) -> tuple[Stmt, ...]:
     dst, src = call.window("dst"), call.window("src")
 
     def body(e: tuple[Index, ...]) -> Stmt:
         inside = in_bounds(element(dst, e), buffers[dst.buffer])
-        return If(inside, (assign(dst, e, Read(src.buffer, element(src, e))),), ())
+        return If(inside, (combine(dst, e, Read(src.buffer, element(src, e))),), ())
 
     return nest(dst.shape, body)
 
@@ -112,12 +117,12 @@ def _load_emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
     return (Asm(f"tma_load_{len(at)}d", text, (*operands, ("barrier", BarrierAddress("barrier")))),)
 
 
-def _store_emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+def _out_emission(call: InstrCall, opcode: str, sum_: str) -> tuple[Emission, ...]:
     at = coordinates(call, "dst")
     names = ", ".join(f"${name}" for name, _ in at)
-    text = f"cp.async.bulk.tensor.{len(at)}d.global.shared::cta.tile.bulk_group [$map, {{{names}}}], [$src];"
+    text = f"{opcode}.{len(at)}d.global.shared::cta{sum_}.tile.bulk_group [$map, {{{names}}}], [$src];"
     operands: Operands = (("map", TensorMap("dst", "src")), *at, ("src", TileAddress("src", ALIGNMENT)))
-    return (Asm(f"tma_store_{len(at)}d", text, operands),)
+    return (Asm(f"{call.instr.name}_{len(at)}d", text, operands),)
 
 
 tma_load = Instr(
@@ -153,7 +158,24 @@ tma_store = Instr(
     zero_fill=("dst",),
     contract=lambda call, buffers: tile_rules(call, buffers, "src", "dst"),
     alignments=lambda call, buffers: tile_alignments(call, buffers, "src"),
-    meaning=_store_meaning,
-    emission=_store_emission,
+    meaning=lambda call, buffers: _out_meaning(call, buffers, assign),
+    emission=lambda call, buffers: _out_emission(call, "cp.async.bulk.tensor", ""),
     source="PTX ISA, cp.async.bulk.tensor, .global.shared::cta.tile.bulk_group",
+)
+
+tma_reduce_add = Instr(
+    name="tma_reduce_add",
+    params=(Param("dst", "window", 2, (Gmem,), SUMMED), Param("src", "window", 2, (Smem,), SUMMED)),
+    unit=1,
+    footprints=(
+        Footprint("dst", Mode.REDUCE, Proxy.ASYNC),
+        Footprint("src", Mode.READ, Proxy.ASYNC),
+    ),
+    completion=GroupMember(Group.BULK),
+    zero_fill=("dst",),
+    contract=lambda call, buffers: tile_rules(call, buffers, "src", "dst"),
+    alignments=lambda call, buffers: tile_alignments(call, buffers, "src"),
+    meaning=lambda call, buffers: _out_meaning(call, buffers, add),
+    emission=lambda call, buffers: _out_emission(call, "cp.reduce.async.bulk.tensor", ".add"),
+    source="PTX ISA, cp.reduce.async.bulk.tensor, .global.shared::cta.add.tile.bulk_group",
 )

@@ -13,20 +13,22 @@ from exogpu.isa.build import assign, element, nest
 WIDTHS = (4, 8, 16)
 
 
-def _bytes(call: InstrCall, buffers: Buffers) -> int:
+def vector_bytes(call: InstrCall, buffers: Buffers) -> int:
+    """Bytes that one copy moves."""
     dst = call.window("dst")
     return dst.shape[0] * buffers[dst.buffer].dtype.bytes
 
 
-def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
+def vector_rules(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
+    """Violated rules of a copy of one contiguous vector."""
     dst, src = call.window("dst"), call.window("src")
     problems: list[str] = []
     if dst.shape != src.shape:
         problems.append(f"the source has {src.shape[0]} elements, the destination {dst.shape[0]}")
     if buffers[dst.buffer].dtype != buffers[src.buffer].dtype:
         problems.append("a vector copy does not convert between types")
-    if _bytes(call, buffers) not in WIDTHS:
-        problems.append(f"a vector copy moves 4, 8 or 16 bytes, not {_bytes(call, buffers)}")
+    if vector_bytes(call, buffers) not in WIDTHS:
+        problems.append(f"a vector copy moves 4, 8 or 16 bytes, not {vector_bytes(call, buffers)}")
     for name, window in (("dst", dst), ("src", src)):
         if window.dims and not isinstance(window.dims[-1], Range):
             problems.append(f"{name} must range over its last, contiguous dimension")
@@ -34,13 +36,14 @@ def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
         if isinstance(info.memory, Rmem) and info.memory.threads >= len(info.shape):
             problems.append(f"{name} ranges over a dimension that is distributed over threads")
         row = (literal(info.shape[-1]) or 0) * info.dtype.bytes
-        if isinstance(info.memory, Smem | Rmem) and len(info.shape) > 1 and row % _bytes(call, buffers):
-            problems.append(f"rows of {name} are {row} bytes, not a multiple of {_bytes(call, buffers)}")
+        if isinstance(info.memory, Smem | Rmem) and len(info.shape) > 1 and row % vector_bytes(call, buffers):
+            problems.append(f"rows of {name} are {row} bytes, not a multiple of {vector_bytes(call, buffers)}")
     return tuple(problems)
 
 
-def _alignments(call: InstrCall, buffers: Buffers) -> tuple[Alignment, ...]:
-    width = _bytes(call, buffers)
+def vector_alignments(call: InstrCall, buffers: Buffers) -> tuple[Alignment, ...]:
+    """Both ends start at a multiple of the width."""
+    width = vector_bytes(call, buffers)
     windows = ((name, call.window(name)) for name in ("dst", "src"))
     return tuple(Alignment(n, -1, width // buffers[w.buffer].dtype.bytes) for n, w in windows)
 
@@ -51,7 +54,7 @@ def _meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
 
 
 def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
-    return (CopyVector(Element("dst"), Element("src"), _bytes(call, buffers)),)
+    return (CopyVector(Element("dst"), Element("src"), vector_bytes(call, buffers)),)
 
 
 vec_copy = Instr(
@@ -65,8 +68,8 @@ vec_copy = Instr(
         Footprint("dst", Mode.WRITE, Proxy.GENERIC),
         Footprint("src", Mode.READ, Proxy.GENERIC),
     ),
-    alignments=_alignments,
-    contract=_contract,
+    alignments=vector_alignments,
+    contract=vector_rules,
     meaning=_meaning,
     emission=_emission,
     source="PTX ISA, ld/st .v2 .v4",

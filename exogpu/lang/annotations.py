@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from exogpu.ir.index import Index, Int
 from exogpu.ir.placement import SWIZZLES
-from exogpu.ir.types import Gmem, Memory, Rmem, Scalar, Smem, WgmmaD
+from exogpu.ir.types import Gmem, Memory, Rmem, Scalar, Smem, WgmmaA, WgmmaD
 from exogpu.lang.errors import closest, reject
 from exogpu.lang.indices import index, integer
 from exogpu.lang.scope import Context
@@ -22,9 +23,12 @@ OPTIONS: dict[type[Memory], dict[str, Rule]] = {
     Smem: {
         "swizzle": (lambda v: v in SWIZZLES, "0, 32, 64 or 128 bytes"),
         "ring": (lambda v: v >= 1, "at least 1"),
+        "pool": (lambda v: False, "text"),
+        "offset": (lambda v: v >= 0, "at least 0"),
     },
     Rmem: {"threads": (lambda v: v >= 0, "at least 0")},
     WgmmaD: {},
+    WgmmaA: {},
 }
 
 
@@ -55,29 +59,39 @@ def memory(ctx: Context, node: ast.expr) -> Memory:
     """A memory: a name with or without options, or a captured one."""
     callee = node.func if isinstance(node, ast.Call) else node
     written, constant = ast.unparse(callee), ctx.outer(callee)
-    if isinstance(constant, Gmem | Smem | Rmem | WgmmaD) and callee is node:
+    if isinstance(constant, Memory) and callee is node:
         return constant
     kind = next((m for m in MEMORIES.values() if m is constant), None) or MEMORIES.get(written)
     if kind is None:
-        help_text = closest(written, MEMORIES) or "the memories are GMEM, SMEM, RMEM and WGMMA_D"
+        help_text = closest(written, MEMORIES) or "the memories are GMEM, SMEM, RMEM, WGMMA_D and WGMMA_A"
         raise reject("memory", f"`{written}` is not a memory", ctx.span(callee), "unknown memory", help_text)
     values = _options(ctx, node, OPTIONS[kind]) if isinstance(node, ast.Call) else {}
     return kind(**values)
 
 
-def _options(ctx: Context, node: ast.Call, allowed: dict[str, Rule]) -> dict[str, int]:
+def _options(ctx: Context, node: ast.Call, allowed: dict[str, Rule]) -> dict[str, Any]:
     name = ast.unparse(node.func)
     usage = f"write `{name}({', '.join(f'{a}=...' for a in allowed)})`" if allowed else f"write `{name}`"
     if node.args:
         raise reject("arity", "memory options are given by name", ctx.span(node.args[0]), help=usage)
-    values: dict[str, int] = {}
+    values: dict[str, Any] = {}
     for keyword in node.keywords:
         option = keyword.arg or "**"
         if option not in allowed:
             text = f"`{name}` has no option `{option}`"
             raise reject("arity", text, ctx.span(keyword), help=closest(option, allowed) or usage)
+        if option == "pool":
+            values[option] = _pool(ctx, keyword.value)
+            continue
         values[option] = integer(ctx, keyword.value, f"`{option}`", *allowed[option])
     return values
+
+
+def _pool(ctx: Context, node: ast.expr) -> str:
+    name = node.value if isinstance(node, ast.Constant) else ctx.constant(node)
+    if isinstance(name, str) and name.isidentifier():
+        return name
+    raise reject("type_mismatch", "`pool` is a name in quotes", ctx.span(node), help='write `SMEM(pool="tiles")`')
 
 
 def literal_shape(ctx: Context, dims: tuple[ast.expr, ...]) -> tuple[int, ...]:

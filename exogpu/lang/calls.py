@@ -118,7 +118,7 @@ def _operand(ctx: Context, node: ast.expr, param: Param, name: str) -> Operand:
     match param.kind:
         case "window":
             return window(ctx, node)
-        case "barrier":
+        case "barrier" | "named":
             return BarrierRef(barrier(ctx, node), ctx.span(node))
         case "int":
             return IndexArg(index(ctx, node))

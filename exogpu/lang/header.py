@@ -8,8 +8,20 @@ from itertools import accumulate
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.instr import BufferInfo
-from exogpu.ir.proc import MAX_COUNT, Arg, BarrierDecl, Block, Require, RoleDecl, ScalarArg, SizeArg, TensorArg
+from exogpu.ir.proc import (
+    MAX_COUNT,
+    Arg,
+    BarrierDecl,
+    Block,
+    NamedBarrier,
+    Require,
+    RoleDecl,
+    ScalarArg,
+    SizeArg,
+    TensorArg,
+)
 from exogpu.ir.types import Gmem
+from exogpu.ir.wellformed import MAX_THREADS
 from exogpu.lang.annotations import tensor_shape, tensor_type
 from exogpu.lang.calls import bind
 from exogpu.lang.errors import closest, reject
@@ -77,11 +89,7 @@ def require(ctx: Context, node: ast.Call) -> Require:
 
 def barrier(ctx: Context, target: ast.Name, node: ast.Call) -> BarrierDecl:
     """`name = mbarrier(ring=..., count=...)`."""
-    name = target.id
-    if ctx.local(name) is not None:
-        raise reject("duplicate_name", f"`{name}` is declared twice", ctx.span(target), help="choose another name")
-    ctx.declare(name, Broken(name))
-    identifier(ctx, name, ctx.span(target))
+    name = _new_barrier(ctx, target)
     given = bind(ctx, node, "mbarrier", ("ring", "count"), ("ring",))
     written = given.get("ring")
     ring = 1 if written is None else integer(ctx, written, "`ring`", lambda v: v >= 1, "at least 1")
@@ -89,6 +97,26 @@ def barrier(ctx: Context, target: ast.Name, node: ast.Call) -> BarrierDecl:
     unique = ctx.fresh(name)
     ctx.declare(name, BarrierName(unique))
     return BarrierDecl(unique, ring, count, ctx.span(target))
+
+
+def named_barrier(ctx: Context, target: ast.Name, node: ast.Call) -> NamedBarrier:
+    """`name = named_barrier(count=...)`."""
+    name = _new_barrier(ctx, target)
+    given = bind(ctx, node, "named_barrier", ("count",), ())
+    rule = f"a multiple of {WARP} in {WARP}..{MAX_THREADS}"
+    count = integer(ctx, given["count"], "`count`", lambda v: v in range(WARP, MAX_THREADS + 1, WARP), rule)
+    unique = ctx.fresh(name)
+    ctx.declare(name, BarrierName(unique))
+    return NamedBarrier(unique, count, ctx.span(target))
+
+
+def _new_barrier(ctx: Context, target: ast.Name) -> str:
+    name = target.id
+    if ctx.local(name) is not None:
+        raise reject("duplicate_name", f"`{name}` is declared twice", ctx.span(target), help="choose another name")
+    ctx.declare(name, Broken(name))
+    identifier(ctx, name, ctx.span(target))
+    return name
 
 
 def block(ctx: Context, node: ast.Call) -> Block:

@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import TypeVar
 
 from exogpu.diagnostics import BadInput, Diagnostic
-from exogpu.ir.proc import BarrierDecl, Block, Proc, Require
+from exogpu.ir.proc import BarrierDecl, Block, NamedBarrier, Proc, Require
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import ScalarFn
 from exogpu.ir.wellformed import check
@@ -79,7 +79,7 @@ def _check_depth(text: Text, function: ast.FunctionDef) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Declaration:
-    """A `require`, `block` or `mbarrier` line at the start of a procedure."""
+    """A `require`, `block`, `mbarrier` or `named_barrier` line at the start of a procedure."""
 
     word: str
     call: ast.Call
@@ -91,7 +91,7 @@ def _declaration(ctx: Context, node: ast.stmt) -> _Declaration | None:
         case ast.Expr(value=ast.Call() as call):
             word, target, words = ctx.word(call.func), None, frozenset({"require", "block"})
         case ast.Assign(targets=[ast.Name() as target], value=ast.Call() as call):
-            word, words = ctx.word(call.func), frozenset({"mbarrier"})
+            word, words = ctx.word(call.func), frozenset({"mbarrier", "named_barrier"})
         case _:
             return None
     return _Declaration(word, call, target) if word in words else None
@@ -119,9 +119,12 @@ def _procedure(ctx: Context, node: ast.FunctionDef) -> Proc:
     declarations, rest = _split(ctx, node)
     requires: list[Require] = []
     barriers: list[BarrierDecl] = []
+    named: list[NamedBarrier] = []
     for declared in declarations:
         with ctx.guard():
-            if declared.target is not None:
+            if declared.target is not None and declared.word == "named_barrier":
+                named.append(header.named_barrier(ctx, declared.target, declared.call))
+            elif declared.target is not None:
                 barriers.append(header.barrier(ctx, declared.target, declared.call))
             elif declared.word == "require":
                 requires.append(header.require(ctx, declared.call))
@@ -131,7 +134,8 @@ def _procedure(ctx: Context, node: ast.FunctionDef) -> Proc:
     body = statements.block(ctx, rest)
     if block is None:
         raise Rejected()
-    result = Proc(name, args, tuple(requires), block, tuple(barriers), body, ctx.text.name(node))
+    span = ctx.text.name(node)
+    result = Proc(name, args, tuple(requires), block, tuple(barriers), body, span, tuple(named))
     partial = bool(ctx.found)
     ctx.found += (d for d in check(result) if not (partial and d.code in IMPLIED))
     return result

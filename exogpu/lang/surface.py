@@ -8,12 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from exogpu.ir.types import Gmem, Memory, Rmem, Scalar, Smem, WgmmaD
+from exogpu.ir.types import Gmem, Memory, Rmem, Scalar, Smem, WgmmaA, WgmmaD
 
 __all__ = [
     "GMEM",
     "RMEM",
     "SMEM",
+    "WGMMA_A",
     "WGMMA_D",
     "Arrive",
     "Await",
@@ -38,6 +39,7 @@ __all__ = [
     "log",
     "log2",
     "mbarrier",
+    "named_barrier",
     "ordinal",
     "relu",
     "require",
@@ -85,6 +87,7 @@ cta = Word("cta", "unit=cta: the threads of one CTA of a cluster")
 warp = Word("warp", "unit=warp: 32 threads")
 warpgroup = Word("warpgroup", "unit=warpgroup: 128 threads")
 mbarrier = Word("mbarrier", "mbarrier(ring=1, count=n): a sequence of phases of n arrivals each")
+named_barrier = Word("named_barrier", "named_barrier(count=n): a barrier that whole warps of n threads join")
 require = Word("require", "require(condition): a precondition on the sizes")
 tasks = Word("tasks", "for v in tasks(lo, hi): across the CTAs (clusters) of the grid")
 seq = Word("seq", "for v in seq(lo, hi): in order")
@@ -118,6 +121,12 @@ e4m3, e5m2, i32, i8, u8 = Scalar.E4M3, Scalar.E5M2, Scalar.I32, Scalar.I8, Scala
 
 SCALARS: dict[str, Scalar] = {s.value: s for s in Scalar}
 
-GMEM, SMEM, RMEM, WGMMA_D = Gmem, Smem, Rmem, WgmmaD
+GMEM, SMEM, RMEM, WGMMA_D, WGMMA_A = Gmem, Smem, Rmem, WgmmaD, WgmmaA
 
-MEMORIES: dict[str, type[Memory]] = {"GMEM": Gmem, "SMEM": Smem, "RMEM": Rmem, "WGMMA_D": WgmmaD}
+MEMORIES: dict[str, type[Memory]] = {
+    "GMEM": Gmem,
+    "SMEM": Smem,
+    "RMEM": Rmem,
+    "WGMMA_D": WgmmaD,
+    "WGMMA_A": WgmmaA,
+}

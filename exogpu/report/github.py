@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exogpu.diagnostics import Diagnostic
-from exogpu.report.model import Run, failure, full_message, with_status
+from exogpu.report.model import Run, failure, full_message, verdict, with_status
 from exogpu.verify.result import Status
 
 LIMIT = 10
@@ -22,7 +22,7 @@ def render_github(run: Run) -> str:
     hidden = max(0, len(errors) - LIMIT) + max(0, len(warnings) - LIMIT)
     if hidden:
         lines.append(f"::notice::{hidden} more findings")
-    lines += [f"::notice::{_data(run.kernel(r))} {r.status.value}" for r in run.reports]
+    lines += [f"::notice::{_data(run.kernel(r))} {verdict(r)}" for r in run.reports]
     return "".join(f"{line}\n" for line in lines)
 
 

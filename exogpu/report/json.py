@@ -9,6 +9,7 @@ from exogpu import __version__
 from exogpu.diagnostics import Diagnostic, Label
 from exogpu.report.model import Run, exit_status
 from exogpu.source import Span
+from exogpu.verify.axioms import in_order
 from exogpu.verify.result import Chain, Counterexample, Obligation, Query, Report, Step
 
 SCHEMA = "exogpu.verify/1"
@@ -33,11 +34,24 @@ def _report(run: Run, report: Report) -> dict[str, Any]:
         "status": report.status.value,
         "reason": report.reason,
         "axioms": list(report.axioms),
+        "reassociated": list(report.reassociated),
+        "axiom_policy": axiom_policy(report),
         "obligations": [_obligation(run, o) for o in report.obligations],
     }
     if not run.deterministic:
         result |= {"solver": report.solver, "seconds": round(report.seconds, 3), "cached": report.cached}
     return result
+
+
+def axiom_policy(report: Report) -> dict[str, Any]:
+    """Which memory-model axioms the proofs were allowed, and how that differs from the default."""
+    policy = report.policy
+    return {
+        "strict": policy.strict,
+        "in_force": list(in_order(policy.in_force)),
+        "withdrawn": list(policy.withdrawn),
+        "accepted": list(in_order(policy.accepted)),
+    }
 
 
 def _obligation(run: Run, o: Obligation) -> dict[str, Any]:
@@ -51,19 +65,36 @@ def _obligation(run: Run, o: Obligation) -> dict[str, Any]:
         "label": o.label,
         "related": [_label(run, x) for x in o.labels],
         "reason": o.reason,
+        "question": o.question,
         "help": o.help,
-        "chains": [_chain(c) for c in o.chains],
+        "chains": [_chain(run, c) for c in o.chains],
         "counterexample": _counterexample(run, o.counterexample) if o.counterexample else None,
         "queries": [_query(run, q) for q in o.queries],
     }
 
 
-def _chain(chain: Chain) -> dict[str, Any]:
-    return {"text": chain.text, "axioms": list(chain.axioms)}
+def _chain(run: Run, chain: Chain) -> dict[str, Any]:
+    links = [
+        {
+            "statement": link.statement,
+            "location": _span(run, link.span),
+            "who": link.who,
+            "when": link.when,
+            "why": link.why,
+            "axioms": list(link.axioms),
+        }
+        for link in chain.links
+    ]
+    return {"text": chain.text, "axioms": list(chain.axioms), "links": links}
 
 
 def _query(run: Run, query: Query) -> dict[str, Any]:
-    result: dict[str, Any] = {"name": query.name, "sha256": query.sha256, "answer": query.answer}
+    result: dict[str, Any] = {
+        "name": query.name,
+        "sha256": query.sha256,
+        "answer": query.answer,
+        "variables": list(query.variables),
+    }
     return result if run.deterministic else result | {"rlimit": query.rlimit}
 
 

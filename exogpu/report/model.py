@@ -67,6 +67,11 @@ def exit_status(run: Run) -> Exit:
     return Exit.PROVED if statuses <= tolerated else Exit.UNDECIDED
 
 
+def verdict(report: Report) -> str:
+    """The verdict in words."""
+    return report.status.value + " up to reassociation" * bool(report.reassociated)
+
+
 def with_status(report: Report, *statuses: Status) -> tuple[Obligation, ...]:
     """The report's obligations that have one of `statuses`, in order."""
     return tuple(o for o in report.obligations if o.status in statuses)

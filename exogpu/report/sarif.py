@@ -12,6 +12,7 @@ from exogpu.codes import lookup
 from exogpu.diagnostics import Diagnostic, Label
 from exogpu.report.model import Run, exit_status, failure, full_message
 from exogpu.source import Span
+from exogpu.verify.axioms import in_order
 from exogpu.verify.result import Counterexample, Obligation, Report, Status, Step
 
 KIND = {Status.PROVED: "pass", Status.REFUTED: "fail", Status.UNSUPPORTED: "notApplicable"}
@@ -35,6 +36,10 @@ def render_sarif(run: Run) -> str:
                 "columnKind": "unicodeCodePoints",
                 "invocations": [{"executionSuccessful": not run.problems, "exitCode": int(exit_status(run))}],
                 "results": results,
+                "properties": {
+                    "axiomsInForce": list(in_order({a for r in run.reports for a in r.policy.in_force})),
+                    "reassociated": {r.kernel: list(r.reassociated) for r in run.reports if r.reassociated},
+                },
             }
         ],
     }
@@ -60,6 +65,7 @@ def _result(run: Run, report: Report, obligation: Obligation) -> dict[str, Any]:
         "message": {"text": message},
         "locations": [_location(run, obligation.span, obligation.label)],
         "partialFingerprints": {"obligation/v1": _fingerprint(report, obligation)},
+        "properties": {"axioms": list(in_order({a for c in obligation.chains for a in c.axioms}))},
     }
     if obligation.labels:
         result["relatedLocations"] = _related(run, obligation.labels)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exogpu.report.model import Run, failure, with_status
+from exogpu.report.model import Run, failure, verdict, with_status
 from exogpu.source import Span
 from exogpu.verify.result import Status
 
@@ -14,7 +14,7 @@ def render_short(run: Run) -> str:
         for o in with_status(report, *(s for s in Status if s is not Status.PROVED)):
             severity = "error" if o.status is Status.REFUTED else "warning"
             lines.append(f"{_place(run, o.span)}: {severity}: {failure(o).message} [{o.rule}]")
-        lines.append(f"{_place(run, report.span)}: note: {report.kernel} {report.status.value}")
+        lines.append(f"{_place(run, report.span)}: note: {report.kernel} {verdict(report)}")
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from exogpu.codes import lookup
-from exogpu.report.model import Run, failure, with_status
+from exogpu.report.explain import explanation
+from exogpu.report.model import Run, failure, verdict, with_status
 from exogpu.report.snippet import ReadLines, read_lines, render_diagnostic
 from exogpu.report.style import Palette, Role
 from exogpu.report.table import render_steps
+from exogpu.verify.axioms import find_axiom, in_order
 from exogpu.verify.result import Obligation, Report, Status
 
 SEVERITY = {
@@ -31,10 +33,11 @@ ROLES: dict[Status, Role] = {
 
 @dataclass(frozen=True, slots=True)
 class TextOptions:
-    """`chains` prints the happens-before chains of every obligation."""
+    """`chains` prints the happens-before chains of every obligation, `explain` tells them in words."""
 
     palette: Palette = Palette()  # noqa: RUF009  (immutable)
     chains: bool = False
+    explain: bool = False
     lines: ReadLines = read_lines
 
 
@@ -78,21 +81,24 @@ def _finding(run: Run, obligation: Obligation, options: TextOptions) -> Iterator
 
 def headline(run: Run, report: Report, palette: Palette) -> str:
     """The verdict on a kernel in one line."""
-    verdict = palette(ROLES[report.status], report.status.value)
-    return "   ".join(filter(None, (run.kernel(report), verdict, _counts(report), _cost(run, report))))
+    colored = palette(ROLES[report.status], verdict(report))
+    return "   ".join(filter(None, (run.kernel(report), colored, _counts(report), _cost(run, report))))
 
 
 def _summary(run: Run, report: Report, options: TextOptions) -> Iterator[str]:
     yield headline(run, report, options.palette)
     if report.reason:
         yield f"  reason: {report.reason}"
-    if options.chains:
+    if options.explain:
+        yield from explanation(run, report, options.lines)
+    elif options.chains:
         yield from _chains(run, report)
     elif report.status is Status.PROVED:
         yield from _properties(report)
-    if report.axioms:
-        yield "  axioms used, where the PTX ISA leaves a choice or makes an exception:"
-        yield from (f"    {_axiom(a)}" for a in report.axioms)
+    if report.reassociated:
+        tensors = ", ".join(report.reassociated)
+        yield f"  equal to the sequential program up to the order of the sums in {tensors}"
+    yield from _axioms(report)
 
 
 def _counts(report: Report) -> str:
@@ -139,6 +145,14 @@ def _chains(run: Run, report: Report) -> Iterator[str]:
             yield f"            {chain.text}{axioms}"
 
 
-def _axiom(name: str) -> str:
-    code = lookup(name)
-    return f"{name}: {code.meaning}" if code else name
+def _axioms(report: Report) -> Iterator[str]:
+    """The policy if it is not the default one, then the axioms that proofs used."""
+    if report.policy.withdrawn:
+        yield f"  axioms withdrawn: {', '.join(report.policy.withdrawn)}"
+    if report.policy.accepted:
+        yield f"  axioms accepted on request: {', '.join(in_order(report.policy.accepted))}"
+    if report.axioms:
+        yield "  axioms used, where the PTX ISA leaves a choice or makes an exception:"
+        for name in report.axioms:
+            axiom = find_axiom(name)
+            yield f"    {name}: {axiom.title}" if axiom else f"    {name}"

@@ -31,6 +31,21 @@ def scale(N: size, s: f32, X: f32[N] @ GMEM, Y: f32[N] @ GMEM):
 """
 
 
+SUMS = """\
+from exogpu.lang import *
+
+
+@proc
+def sums(M: size, X: bf16[M, 64] @ GMEM, S: bf16[64] @ GMEM):
+    block(64)
+    for m in tasks(0, M):
+        for t in threads(64):
+            r: bf16[1] @ RMEM
+            r[0] = X[m, t]
+            atomic_add(S[t : t + 1], r[0:1])
+"""
+
+
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("compiled")
@@ -110,6 +125,23 @@ def test_run_reports_a_difference(
     monkeypatch.setattr(Kernel, "__call__", _without_gpu(0.1))
     assert main(["run", str(bundle)]) == 1
     assert capsys.readouterr().out.startswith("DIFFERS  Y: ")
+
+
+@pytest.mark.parametrize(("change", "status"), [(0.0, 0), (4.0, 1)])
+def test_sums_may_happen_in_another_order(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], change: float, status: int
+) -> None:
+    def backwards(kernel: Kernel, **arguments: Any) -> None:
+        turned = {**arguments, "X": arguments["X"][::-1]}
+        arguments["S"][:] = interpret(run_command.source(kernel), turned)["S"]
+        arguments["S"][:] += np.asarray(change, arguments["S"].dtype)
+
+    (folder / "sums.py").write_text(SUMS, encoding="utf-8")
+    assert main(["compile", "sums.py"]) == 0
+    assert read(folder / "sums.exogpu").certificate["reassociated"] == ["S"]
+    assert "PROVED up to reassociation" in capsys.readouterr().out
+    monkeypatch.setattr(Kernel, "__call__", backwards)
+    assert main(["run", "sums.exogpu", "--size", "M=500"]) == status
 
 
 @pytest.mark.parametrize(("size", "text"), [("K=3", "no size `K`"), ("N", "NAME=VALUE"), ("N=-1", "NAME=VALUE")])

@@ -14,3 +14,6 @@ def test_every_shipped_kernel_with_its_signature(capsys: pytest.CaptureFixture[s
     assert (
         "gemm_bf16(M: size, N: size, K: size, A: bf16[M, K] @ GMEM, B: bf16[N, K] @ GMEM, C: bf16[M, N] @ GMEM)" in out
     )
+    assert (
+        "gemm_splitk(M: size, N: size, K: size, A: bf16[M, K] @ GMEM, B: bf16[N, K] @ GMEM, C: f32[M, N] @ GMEM)" in out
+    )

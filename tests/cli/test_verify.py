@@ -90,17 +90,25 @@ def test_bad_input_exits_2_but_the_other_kernels_are_reported(folder: Path, caps
     assert "too_far   REFUTED" in out
 
 
+def test_a_kernel_that_fits_no_cta_is_bad_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    allocation = "        big: f32[100000] @ SMEM\n        for t in threads(128):"
+    (folder / "big.py").write_text(GOOD.replace("        for t in threads(128):", allocation), encoding="utf-8")
+    assert main(["verify", "big.py", "both.py"]) == 2
+    out = capsys.readouterr().out
+    assert "error[smem.capacity]" in out and "both.py::double   PROVED" in out
+
+
 @pytest.mark.parametrize("target", ["exogpu.kernels.gemm_f32", "gemm_f32", "gemm_f32:gemm_f32"])
 def test_shipped_kernel_by_module_and_by_name(
     target: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prove, "verify", lambda proc, **_: _report(proc, Status.PROVED))
+    monkeypatch.setattr(prove, "verify", lambda proc, *_, **__: _report(proc, Status.PROVED))
     assert main(["verify", target, "--format", "short"]) == 0
     assert capsys.readouterr().out.endswith("gemm_f32.py:15:5: note: gemm_f32 PROVED\n")
 
 
 def test_all_verifies_every_shipped_kernel(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prove, "verify", lambda proc, **_: _report(proc, Status.PROVED))
+    monkeypatch.setattr(prove, "verify", lambda proc, *_, **__: _report(proc, Status.PROVED))
     assert main(["verify", "--all", "--format", "json"]) == 0
     shipped = {path.stem for path in (ROOT / "exogpu" / "kernels").glob("*.py")} - {"__init__"}
     assert {kernel["name"] for kernel in _json(capsys)["kernels"]} == shipped
@@ -110,7 +118,7 @@ def test_all_verifies_every_shipped_kernel(capsys: pytest.CaptureFixture[str], m
 def test_undecided_exits_3(
     folder: Path, status: Status, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(prove, "verify", lambda proc, **_: _report(proc, status))
+    monkeypatch.setattr(prove, "verify", lambda proc, *_, **__: _report(proc, status))
     assert main(["verify", "good.py"]) == 3
     assert f"good.py::double   {status.value}" in capsys.readouterr().out
     assert main(["verify", "good.py", "--allow-unknown"]) == (0 if status is Status.UNKNOWN else 3)
@@ -152,7 +160,7 @@ def test_deterministic_reports_are_equal(folder: Path, form: str) -> None:
 def test_failed_proof_is_not_hidden_by_another_kernels_success(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fake(proc: Proc, **_: object) -> Report:
+    def fake(proc: Proc, *_: object, **__: object) -> Report:
         return _report(proc, Status.REFUTED if proc.name == "too_far" else Status.PROVED)
 
     monkeypatch.setattr(prove, "verify", fake)

@@ -77,6 +77,14 @@ def test_only_tensors_that_nothing_writes_are_restricted() -> None:
     assert "__restrict__ Y" not in text
 
 
+def test_copies_are_whole_where_they_can_be_and_else_partial() -> None:
+    bundle = compiled(CASES / "copies.py")["copy_groups"]
+    assert "count_inside(" in bundle.cuda and "cp.async.cg.shared::cta.global [%0], [%1], 16, %2;" in bundle.cuda
+    text = cuda_text(kernels(CASES / "copies.py")["copy_arrivals"])
+    assert "cp.async.mbarrier.arrive.noinc.shared::cta.b64" in text
+    assert "copy_async<4>(" in text
+
+
 def test_output_is_the_same_every_time() -> None:
     path = CASES / "pipelines.py"
     first, second = ({n: cuda_text(p) for n, p in kernels(path).items()} for _ in range(2))

@@ -25,14 +25,16 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Proc], HostKerne
 
 
 @pytest.fixture(scope="module")
-def shipped(host: Callable[[Proc], HostKernel]) -> Callable[[str], HostKernel]:
+def shipped(host: Callable[[Proc], HostKernel]) -> Callable[..., HostKernel]:
+    """`shipped(path, name)`: a kernel of the repository; without a name, the first of its file."""
     known: dict[str, HostKernel] = {}
 
-    def load(path: str) -> HostKernel:
-        if path not in known:
-            (proc,) = kernels(ROOT / path).values()
-            known[path] = host(proc)
-        return known[path]
+    def load(path: str, name: str | None = None) -> HostKernel:
+        key = f"{path}:{name}"
+        if key not in known:
+            found = kernels(ROOT / path)
+            known[key] = host(found[name] if name else next(iter(found.values())))
+        return known[key]
 
     return load
 
@@ -67,6 +69,56 @@ def multiply(gemm: HostKernel, m: int, n: int, k: int, grid: int) -> None:
     wanted = a.astype(np.float64) @ b.astype(np.float64).T
     np.testing.assert_allclose(c.astype(np.float64), wanted, rtol=2**-8, atol=1e-5 * k)
     assert np.isnan(surroundings(c).astype(np.float32)).all(), "something outside C was written"
+
+
+@pytest.mark.parametrize("m, n, k, grid", [(1, 1, 1, 1), (129, 260, 300, 2), (70, 258, 130, 3)])
+def test_split_k_gemm(shipped: Callable[[str], HostKernel], m: int, n: int, k: int, grid: int) -> None:
+    gemm, rng = shipped("exogpu/kernels/gemm_splitk.py"), np.random.default_rng(m * n * k)
+    a, b = normal(gemm.bundle, "A", (m, k), rng), normal(gemm.bundle, "B", (n, k), rng)
+    c = normal(gemm.bundle, "C", (m, n), rng)
+    wanted = c + a.astype(np.float64) @ b.astype(np.float64).T
+    gemm(grid=grid, A=a, B=b, C=c, M=m, N=n, K=k)
+    np.testing.assert_allclose(c, wanted, rtol=1e-5, atol=1e-5 * k**0.5)
+    assert np.isnan(surroundings(c)).all(), "something outside C was written"
+
+
+def test_atomic_sums(shipped: Callable[..., HostKernel]) -> None:
+    sums, rng = shipped("tests/codegen/cases/reductions.py", "column_sums"), np.random.default_rng(8)
+    x = normal(sums.bundle, "X", (9, 128), rng)
+    totals: dict[str, Any] = {name: np.ones(128, np.float32) for name in "SPQ"}
+    sums(X=x, M=9, N=128, **totals)
+    for total in totals.values():
+        np.testing.assert_allclose(total, 1 + x.sum(0), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["chained", "overlapped"])
+@pytest.mark.parametrize("m, n, grid", [(1, 8, 1), (130, 200, 2)])
+def test_operands_in_registers(shipped: Callable[..., HostKernel], name: str, m: int, n: int, grid: int) -> None:
+    products, rng = shipped("tests/codegen/cases/registers.py", name), np.random.default_rng(m + n)
+    q, k, v = (
+        normal(products.bundle, letter, shape, rng)
+        for letter, shape in (("Q", (m, 64)), ("K", (n, 64)), ("V", (64, n)))
+    )
+    y = empty(products.bundle, "Y", (m, 64), pad=1)
+    products(grid=grid, Q=q, K=k, V=v, Y=y, M=m, N=n)
+    first = q.astype(np.float32) @ k.astype(np.float32).T
+    bent = (first / (1 + np.exp(-first))).astype(v.dtype)
+    wanted = bent.astype(np.float64) @ v.astype(np.float64).T
+    np.testing.assert_allclose(y, wanted, rtol=1e-2, atol=2e-3 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("name", ["rows_along_n", "rows_along_m"])
+@pytest.mark.parametrize("m, n, k", [(1, 8, 8), (70, 300, 130)])
+def test_rows_across_k(shipped: Callable[..., HostKernel], name: str, m: int, n: int, k: int) -> None:
+    gemm, rng = shipped("tests/codegen/cases/registers.py", name), np.random.default_rng(m)
+    turned = name == "rows_along_m"
+    a = normal(gemm.bundle, "A", (k, m) if turned else (m, k), rng)
+    b = normal(gemm.bundle, "B", (n, k) if turned else (k, n), rng)
+    c = empty(gemm.bundle, "C", (m, n), pad=1)
+    gemm(A=a, B=b, C=c, M=m, N=n, K=k)
+    left, right = a.astype(np.float64), b.astype(np.float64)
+    np.testing.assert_allclose(c, left.T @ right.T if turned else left @ right, rtol=1e-5, atol=1e-5 * k)
+    assert np.isnan(surroundings(c)).all(), "something outside C was written"
 
 
 @pytest.mark.parametrize("m, n, k", [(1, 1, 1), (130, 257, 19), (65, 3, 0), (200, 140, 33)])

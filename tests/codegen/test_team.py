@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from exogpu.codegen.cuda.tree import Name
-from exogpu.codegen.lower.team import BarrierIds, Team, cta, split
+from exogpu.codegen.lower.team import Team, cta, split
 from exogpu.diagnostics import BadInput
-from exogpu.source import NOWHERE
+from exogpu.ir.index import Int
+from exogpu.ir.named import plan_barriers
+from exogpu.ir.proc import Block, Proc, RoleDecl
+from exogpu.ir.stmt import Fence, For, Role, Threads
 from tests.codegen.tree_value import value
 
 
@@ -85,19 +87,24 @@ def test_splits_of_groups_that_are_not_whole_warps(size: int, outer: int, inner:
 
 
 def test_each_group_has_its_own_barrier() -> None:
-    ids = BarrierIds(384)
+    narrow = (
+        For("a", Int(0), Int(2), Threads(128), (Fence(), Fence())),
+        For("b", Int(0), Int(4), Threads(64), (Fence(),)),
+    )
+    ids = plan_barriers(Proc("k", (), (), ROLES, (), (Role("right", narrow), Fence())))
     halves = split(role(128, 256), 0, 2, 128).team
     pairs = split(role(128, 256), 0, 4, 64).team
-    first, second = ids.base(halves, NOWHERE), ids.base(pairs, NOWHERE)
-    assert ids.base(halves, NOWHERE) == first
+    first, second = ids.teams[halves.firsts, halves.size], ids.teams[pairs.firsts, pairs.size]
     numbers = [*range(first, first + 2), *range(second, second + 4)]
     assert len(set(numbers)) == 6 and min(numbers) == 1
 
 
 def test_running_out_of_barriers_is_a_diagnostic() -> None:
-    ids = BarrierIds(1024)
-    team = Team(64, Name("thread"), Name("warp"), Name("lane"), tuple(range(0, 1024, 64)), Name("thread"))
+    narrow = For("a", Int(0), Int(16), Threads(64), (Fence(),))
     with pytest.raises(BadInput) as caught:
-        ids.base(team, NOWHERE)
-    assert caught.value.diagnostics[0].code == "unsupported"
+        plan_barriers(Proc("k", (), (), Block(1024), (), (narrow,)))
+    assert caught.value.diagnostics[0].code == "bar.ids"
     assert "15 named barriers" in caught.value.diagnostics[0].message
+
+
+ROLES = Block(384, (RoleDecl("left", 0, 128), RoleDecl("right", 128, 256)))

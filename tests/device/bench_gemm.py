@@ -1,10 +1,12 @@
-"""Times a bf16 GEMM bundle (gemm_bf16, or gemm_pingpong with `--bundle`) against torch.matmul (the vendor library),
-interleaved, on random normal data.
+"""Times a bf16 GEMM bundle (gemm_bf16, or `--bundle NAME`) against torch.matmul (the vendor library), interleaved, on
+random normal data.
 
     EXOGPU_BUNDLES=FOLDER python -m tests.device.bench_gemm [--bundle NAME] [MxNxK ...]
 
+A kernel with an f32 result adds to C (gemm_splitk): clearing C is part of its time.
+
 Each round runs A B B A windows of several launches over rotating buffers; the ratio is vendor time / our time, the
-median over rounds. Before timing, C is poisoned with NaN and every element compared with an f32 product.
+median over rounds. Before timing, every element is compared with an f32 product; C was poisoned with NaN, or cleared.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from exogpu.codegen.manifest import TensorArgument
 from exogpu.codegen.runtime import Kernel
 
 SHAPES = ((2048, 2048, 2048), (4096, 4096, 4096), (8192, 8192, 8192), (4096, 14336, 4096))
@@ -52,7 +55,8 @@ def check(torch: Any, kernel: Kernel, m: int, n: int, k: int) -> float:
     """Relative error against f32; fails if any element is wrong."""
     torch.manual_seed(m + n + k)
     a, b = (torch.randn(rows, k, device="cuda").bfloat16() for rows in (m, n))
-    c = torch.full((m, n), float("nan"), device="cuda", dtype=torch.bfloat16)
+    start = 0.0 if adds(kernel) else float("nan")
+    c = torch.full((m, n), start, device="cuda", dtype=torch.float32 if adds(kernel) else torch.bfloat16)
     kernel(a, b, c)
     wanted = a.float() @ b.float().T
     difference = (c.float() - wanted).abs()
@@ -60,6 +64,11 @@ def check(torch: Any, kernel: Kernel, m: int, n: int, k: int) -> float:
     if not bool((difference <= limit).all()):
         raise SystemExit(f"{m}x{n}x{k}: wrong results, largest difference {difference.max().item()}")
     return float((difference.norm() / wanted.norm()).item())
+
+
+def adds(kernel: Kernel) -> bool:
+    """The kernel adds to an f32 C."""
+    return any(isinstance(a, TensorArgument) and (a.name, a.dtype) == ("C", "f32") for a in kernel.manifest.arguments)
 
 
 def compare(torch: Any, kernel: Kernel, shape: tuple[int, int, int], rounds: int) -> tuple[float, float, list[float]]:
@@ -75,8 +84,11 @@ def compare(torch: Any, kernel: Kernel, shape: tuple[int, int, int], rounds: int
         for _ in range(sets)
     ]
 
+    sums = [torch.empty(m, n, device="cuda") for _ in range(sets if adds(kernel) else 0)]
+
     def ours(i: int) -> None:
-        kernel(*buffers[i % sets])
+        a, b, c = buffers[i % sets]
+        kernel(a, b, sums[i % sets].zero_() if sums else c)
 
     def vendor(i: int) -> None:
         a, b, c = buffers[i % sets]

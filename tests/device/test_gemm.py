@@ -76,6 +76,21 @@ def test_gemm_f32(kernel: Callable[[str], Kernel], m: int, n: int, k: int) -> No
     check(torch, a.double() @ b.double(), size * (k + 2) * 2**-24 + 1e-30, whole, c)
 
 
+@pytest.mark.parametrize("m, n, k", [(64, 4096, 16384), (128, 256, 100_000), (300, 301, 63), *shapes(3, 900)])
+def test_gemm_splitk(kernel: Callable[[str], Kernel], m: int, n: int, k: int) -> None:
+    """C += A B^T. Run: pytest tests/device/test_gemm.py -k splitk"""
+    torch = pytest.importorskip("torch")
+    gemm = kernel("gemm_splitk")
+    torch.manual_seed(m * 1_000_003 + n * 1009 + k)
+    a, b = (padded(torch, rows, k, torch.bfloat16, 8, "normal")[1] for rows in (m, n))
+    whole, c = padded(torch, m, n, torch.float32, 4, "normal")
+    old = c.double()
+    gemm(a, b, c)
+    torch.cuda.synchronize()
+    size = a.double().abs() @ b.double().abs().T
+    check(torch, old + a.double() @ b.double().T, old.abs() * 2**-22 + size * 1e-5 + 1e-30, whole, c)
+
+
 @pytest.mark.parametrize("name", BF16)
 @pytest.mark.parametrize("m, n, k", [(4096, 4096, 4096), (2000, 3000, 8192), (8192, 520, 1000), (136, 20000, 72)])
 def test_gemm_bf16_large(kernel: Callable[[str], Kernel], name: str, m: int, n: int, k: int) -> None:

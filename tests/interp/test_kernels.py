@@ -27,11 +27,13 @@ def _kernel(name: str) -> Proc:
 
 def _product(name: str, args: dict[str, Any]) -> Any:
     a, b = args["A"].astype(np.float64), args["B"].astype(np.float64)
-    return a @ (b if name == "gemm_f32" else b.T)
+    start = args["C"].astype(np.float64) if name == "gemm_splitk" else 0.0
+    return start + a @ (b if name == "gemm_f32" else b.T)
 
 
 @pytest.mark.parametrize(
-    ("name", "error"), [("gemm_f32", F32_ERROR), ("gemm_bf16", BF16_ERROR), ("gemm_pingpong", BF16_ERROR)]
+    ("name", "error"),
+    [("gemm_f32", F32_ERROR), ("gemm_bf16", BF16_ERROR), ("gemm_pingpong", BF16_ERROR), ("gemm_splitk", F32_ERROR)],
 )
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_gemm_multiplies(name: str, error: float, shape: tuple[int, int, int]) -> None:
@@ -42,7 +44,7 @@ def test_gemm_multiplies(name: str, error: float, shape: tuple[int, int, int]) -
     assert mismatch.relative < error
 
 
-@pytest.mark.parametrize("name", ["gemm_f32", "gemm_bf16"])
+@pytest.mark.parametrize("name", ["gemm_f32", "gemm_bf16", "gemm_splitk"])
 def test_gemm_in_f64_is_the_reference(name: str) -> None:
     kernel = _kernel(name)
     args = random_inputs(kernel, {"M": 70, "N": 90, "K": 33}, seed=4)
@@ -69,7 +71,7 @@ def test_what_the_kernels_write() -> None:
     assert written_tensors(_kernel("gemm_f32")) == written_tensors(_kernel("gemm_bf16")) == ("C",)
 
 
-@pytest.mark.parametrize("name", ["gemm_f32", "gemm_bf16"])
+@pytest.mark.parametrize("name", ["gemm_f32", "gemm_bf16", "gemm_splitk"])
 def test_gemm_runs_many_iterations_at_once(name: str) -> None:
     """Well under a second on an idle machine; one iteration at a time would take an hour."""
     kernel = _kernel(name)

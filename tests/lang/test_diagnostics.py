@@ -189,6 +189,7 @@ CASES = [
     # clusters
     Case("lang.cluster", MAP, "Arrive(done, tx=0)", "Arrive(done[0:2], tx=0)", "Arrive(done[0:2], tx=0)"),
     Case("lang.cluster", MAP, "Arrive(done, tx=0)", "Arrive(done[b], tx=0)", "Arrive(done[b], tx=0)"),
+    Case("lang.cluster", MAP, "        Fence()", "        cluster_wait()", "cluster_wait()"),
     # loops and collectives
     Case("lang.threads", MAP, "threads(4, unit=warp)", "threads(5, unit=warp)", "for w in threads(5, unit=warp):"),
     Case("lang.literal", MAP, "unroll(0, 4)", "unroll(0, N)", "N"),

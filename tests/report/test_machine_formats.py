@@ -50,6 +50,17 @@ def test_json_obeys_its_schema(deterministic: bool) -> None:
     assert ("version" in document["tool"]) is not deterministic
 
 
+def test_a_proof_up_to_reassociation_says_so() -> None:
+    run = samples.run(replace(samples.GOOD, reassociated=("C",)), samples.BAD)
+    document = json.loads(render_json(run))
+    jsonschema.validate(document, _schema())
+    assert [k["reassociated"] for k in document["kernels"]] == [["C"], []]
+    (log,) = json.loads(render_sarif(run))["runs"]
+    assert log["properties"]["reassociated"] == {"ring_good": ["C"]}
+    assert "ring_good PROVED up to reassociation" in render_short(run)
+    assert "ring_good PROVED up to reassociation" in render_github(run)
+
+
 def test_json_holds_the_whole_result() -> None:
     document = json.loads(render_json(replace(EVERYTHING, deterministic=False)))
     assert document["tool"]["version"] == __version__
@@ -59,7 +70,8 @@ def test_json_holds_the_whole_result() -> None:
     assert refuted["code"] == "race.war" and refuted["counterexample"]["sizes"] == {"K": 320}
     assert [s["actor"] for s in refuted["counterexample"]["steps"]] == [s.actor for s in samples.STEPS]
     (query,) = samples.REFUTED.queries
-    assert refuted["queries"] == [{"name": query.name, "sha256": query.sha256, "answer": "sat", "rlimit": 3400}]
+    expected = {"name": query.name, "sha256": query.sha256, "answer": "sat", "variables": [], "rlimit": 3400}
+    assert refuted["queries"] == [expected]
 
 
 def test_short_matches_the_documented_editor_pattern() -> None:

@@ -47,6 +47,14 @@ def test_reason_of_an_undecided_kernel_is_printed() -> None:
     assert "reason: clusters are not supported" in render_text(samples.run(report), PLAIN)
 
 
+def test_a_proof_up_to_reassociation_says_so() -> None:
+    sums = replace(samples.GOOD, reassociated=("C", "S"))
+    shown = render_text(samples.run(sums), PLAIN)
+    assert "ring_good   PROVED up to reassociation   1 obligation\n" in shown
+    assert "equal to the sequential program up to the order of the sums in C, S" in shown
+    assert "reassociation" not in render_text(samples.run(samples.GOOD), PLAIN)
+
+
 def test_color_wraps_the_same_text() -> None:
     plain = render_text(samples.run(samples.BAD), PLAIN)
     colored = render_text(samples.run(samples.BAD), replace(PLAIN, palette=Palette(True)))

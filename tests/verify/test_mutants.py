@@ -10,6 +10,7 @@ import pytest
 from exogpu.ir.proc import Proc
 from exogpu.kernels import gemm_bf16 as bf16_module
 from exogpu.kernels import gemm_f32 as f32_module
+from exogpu.kernels import gemm_splitk as splitk_module
 from exogpu.kernels.gemm_pingpong import gemm_pingpong
 from exogpu.lang import load
 from exogpu.verify.prove import prove, verify
@@ -130,7 +131,10 @@ def test_harmless_edit_is_proved(tmp_path: Path, name: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("kernel", [bf16_module.gemm_bf16, f32_module.gemm_f32, gemm_pingpong], ids=lambda k: k.name)
+SHIPPED = [bf16_module.gemm_bf16, f32_module.gemm_f32, splitk_module.gemm_splitk, gemm_pingpong]
+
+
+@pytest.mark.parametrize("kernel", SHIPPED, ids=lambda k: k.name)
 def test_shipped_kernel_is_proved(kernel: Proc) -> None:
     proven, report = prove(kernel)
     assert report.status is Status.PROVED

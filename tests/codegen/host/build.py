@@ -90,9 +90,10 @@ def _stub(helper: str, params: str) -> str:
         return f"static void {helper}({params}) {{}}"
     if helper.startswith(_WARP_TOGETHER):
         return f"static void {helper}({params}) {{ warp_meet(); }}"
-    if found := re.fullmatch(r"wgmma_m64n(\d+)k16_bf16(?:_accumulate_([01]))?", helper):
-        accumulate = {"0": "false", "1": "true", None: "accumulate"}[found[2]]
-        return f"static void {helper}({params}) {{ wgmma({found[1]}, d, a, b, {accumulate}); }}"
+    if found := re.fullmatch(r"wgmma_(rs_|ta_)?m64n(\d+)k16_bf16(_rows_n)?(?:_accumulate_([01]))?", helper):
+        accumulate = {"0": "false", "1": "true", None: "accumulate"}[found[4]]
+        rows = f"{int(found[1] == 'ta_')}, {int(found[3] is not None)}"
+        return f"static void {helper}({params}) {{ wgmma({found[2]}, d, a, b, {accumulate}, {rows}); }}"
     return ""
 
 

@@ -56,10 +56,15 @@ template <> bf16 narrow<bf16>(float x) {
 static unsigned pack_bf16(float low, float high) {
     return narrow<bf16>(low).bits | static_cast<unsigned>(narrow<bf16>(high).bits) << 16;
 }
+template <typename T, typename... More> void store_vector(T* to, T first, More... more) {
+    const T values[] = {first, more...};
+    memcpy(to, values, sizeof values);
+}
 template <int BYTES> void copy_vector(void* to, const void* from) { memcpy(to, from, BYTES); }
 template <int BYTES> unsigned swizzle(unsigned offset) { return offset ^ ((offset >> 3) & (BYTES - 16)); }
 static unsigned swizzled(unsigned address, int bytes) { return address ^ ((address >> 3) & (bytes ? bytes - 16 : 0)); }
 template <int N> void pin(float (&)[N]) {}
+template <int N> void pin(unsigned (&)[N]) {}
 template <int N> void registers_dec() {}
 template <int N> void registers_inc() {}
 static unsigned long long matrix_descriptor(unsigned start, unsigned low, unsigned high) {
@@ -152,24 +157,66 @@ static void tma_store_2d(unsigned long long map, int c0, int c1, unsigned src) {
         if (global) memcpy(global, shared, size);
     });
 }
+static void tma_reduce_add_2d(unsigned long long map, int c0, int c1, unsigned src) {
+    std::lock_guard guard(lock);
+    tile(map, c0, c1, src, 16, [](unsigned char* shared, unsigned char* global, long long) {
+        if (global) *reinterpret_cast<float*>(global) += *reinterpret_cast<float*>(shared);
+    });
+}
 
-// wgmma on K-major operands with 128-byte swizzle; each thread computes its own fragment of D.
-static float operand(unsigned long long descriptor, int row, int k) {
-    const unsigned start = (descriptor & 0x3fff) << 4, stride = (descriptor >> 32 & 0x3fff) << 4;
-    const unsigned raw = start + row / 8 * stride + row % 8 * 128 + k * 2;
+// Atomic sums.
+static unsigned long long __cvta_generic_to_global(const void* p) { return reinterpret_cast<unsigned long long>(p); }
+static void add_f32(unsigned long long to, float v0) {
+    std::lock_guard guard(lock);
+    *reinterpret_cast<float*>(to) += v0;
+}
+static void add_f32_2(unsigned long long to, float v0, float v1) {
+    add_f32(to, v0);
+    add_f32(to + 4, v1);
+}
+static void add_f32_4(unsigned long long to, float v0, float v1, float v2, float v3) {
+    add_f32_2(to, v0, v1);
+    add_f32_2(to + 8, v2, v3);
+}
+
+// wgmma on operands with 128-byte swizzle, rows along K or across, or A in registers; each thread computes its own
+// fragment of D.
+static float element(unsigned raw) {
     bf16 value;
     memcpy(&value, storage + swizzled(raw, 128), 2);
     return widen(value);
 }
-static void wgmma(int n, float* d, unsigned long long a, unsigned long long b, bool accumulate) {
-    meet(200 + threadIdx.x / 128, 128);
+static float operand(unsigned long long descriptor, int row, int k, bool across) {
+    const unsigned start = (descriptor & 0x3fff) << 4, stride = (descriptor >> 32 & 0x3fff) << 4;
+    const unsigned leading = (descriptor >> 16 & 0x3fff) << 4;
+    if (across) return element(start + row / 64 * leading + k / 8 * stride + k % 8 * 128 + row % 64 * 2);
+    return element(start + row / 8 * stride + row % 8 * 128 + k * 2);
+}
+template <typename A> void multiply(int n, float* d, A a, unsigned long long b, bool accumulate, bool along_n) {
     const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
     for (int i = 0; i < n / 2; ++i) {
         const int row = 16 * warp + lane / 4 + 8 * (i / 2 % 2), column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
         float sum = accumulate ? d[i] : 0.0f;
-        for (int k = 0; k < 16; ++k) sum += operand(a, row, k) * operand(b, column, k);
+        for (int k = 0; k < 16; ++k) sum += a(row, k) * operand(b, column, k, along_n);
         d[i] = sum;
     }
+}
+static void wgmma(int n, float* d, unsigned long long a, unsigned long long b, bool accumulate, bool along_m,
+                  bool along_n) {
+    meet(200 + threadIdx.x / 128, 128);
+    multiply(n, d, [=](int row, int k) { return operand(a, row, k, along_m); }, b, accumulate, along_n);
+}
+// Register e / 2 of lane l holds elements e, e + 1: row l / 4 + 8 (e / 2 % 2), column 2 (l % 4) + e % 2 + 8 (e / 4).
+static float fragments[8][64][16];
+static void wgmma(int n, float* d, const unsigned* a, unsigned long long b, bool accumulate, bool, bool along_n) {
+    const int group = threadIdx.x / 128, warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
+    for (int e = 0; e < 8; ++e) {
+        const float value = float_of(e % 2 ? a[e / 2] & 0xffff0000u : a[e / 2] << 16);
+        fragments[group][16 * warp + lane / 4 + 8 * (e / 2 % 2)][2 * (lane % 4) + e % 2 + 8 * (e / 4)] = value;
+    }
+    meet(200 + group, 128);
+    multiply(n, d, [=](int row, int k) { return fragments[group][row][k]; }, b, accumulate, along_n);
+    meet(200 + group, 128);
 }
 static unsigned rows[64][32];
 static void stmatrix_x4(unsigned row, unsigned r0, unsigned r1, unsigned r2, unsigned r3) {
@@ -178,6 +225,13 @@ static void stmatrix_x4(unsigned row, unsigned r0, unsigned r1, unsigned r2, uns
     warp_meet();
     const unsigned values[4] = {r0, r1, r2, r3};
     for (int m = 0; m < 4; ++m) memcpy(storage + rows[warp][8 * m + lane / 4] + lane % 4 * 4, &values[m], 4);
+    warp_meet();
+}
+static void ldmatrix_x4(unsigned* to, unsigned row) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    rows[warp][lane] = row;
+    warp_meet();
+    for (int m = 0; m < 4; ++m) memcpy(&to[m], storage + rows[warp][8 * m + lane / 4] + lane % 4 * 4, 4);
     warp_meet();
 }
 

@@ -1,0 +1,167 @@
+"""Memory-model axioms: readings of the PTX ISA where it is silent or contradicts practice.
+
+A proof lists those that its edges use. `Policy` says which may be used: every axiom that is assumed by default, less
+those withdrawn, plus those accepted on request. `strict` withdraws the axioms that a kernel can do without, because
+the ISA leaves it another form that is safe by the letter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Axiom:
+    """One reading. `isa`: what the PTX ISA says; `reading`: what is taken to hold; `alternative`: what a kernel writes
+    to do without it (empty if the hardware offers nothing else); `assumed`: in force unless withdrawn; `rules`: the
+    diagnostics whose proofs may use it; `alias`: a name for the command line."""
+
+    name: str
+    title: str
+    isa: str
+    reading: str
+    alternative: str
+    assumed: bool
+    rules: tuple[str, ...]
+    alias: str = ""
+
+
+AXIOMS = (
+    Axiom(
+        "F6",
+        "a wgmma is taken to start after the waits that its thread passed before",
+        "PTX ISA 8.9.1.1: asynchronous operations start after the prior instructions of their thread, except "
+        "wgmma.mma_async, for which program order alone orders nothing.",
+        "An mbarrier wait or a thread barrier that a thread has passed orders the shared-memory reads of the wgmma "
+        "that it issues afterwards, as every published kernel relies on.",
+        "",
+        True,
+        ("race.raw", "proxy.generic_to_async"),
+    ),
+    Axiom(
+        "L1",
+        "a proxy fence on the side of the thread that issues the asynchronous operation is taken to suffice",
+        "fence.proxy.async orders accesses of different proxies along the causality order; the ISA does not say in "
+        "which thread of the path it must be executed.",
+        "A fence after the synchronisation with the writer, in the same CTA, orders the writer's ordinary accesses "
+        "as well as a fence in the writing thread would.",
+        "Every thread that made ordinary accesses executes fence_proxy_async() itself, after them and before the "
+        "barrier that hands the memory on.",
+        True,
+        ("proxy.generic_to_async", "fence.state_space"),
+    ),
+    Axiom(
+        "L3",
+        "an arrive of CTA scope on another CTA's barrier is taken to synchronise with its waiters",
+        "PTX ISA 8.7: two operations synchronise only if the scope of each includes the other's thread; an mbarrier "
+        "counts arrivals of any scope.",
+        "A remote arrive of CTA scope publishes what its thread did before, as CUTLASS assumes.",
+        "Arrive and wait with cluster scope on barriers that other CTAs arrive on. exogpu emits nothing else, so no "
+        "proof uses this axiom.",
+        False,
+        ("mbar.scope",),
+    ),
+    Axiom(
+        "L4",
+        "asynchronous operations of two CTAs of a cluster on the same bytes are taken to be ordered by causality",
+        "PTX ISA 8.9.5: proxy-preserved causality relates operations of one proxy within one CTA only.",
+        "Waits and arrives order a multicast copy after the asynchronous reads of the CTAs that it writes to, as "
+        "every multicast pipeline relies on.",
+        "",
+        True,
+        ("race.raw", "race.war", "race.waw"),
+    ),
+    Axiom(
+        "L5",
+        "the end of a wgmma group is taken to include the reads of its shared-memory operands",
+        "The wait for a wgmma group completes all its operations; the ISA does not name the reads of the operands "
+        "separately.",
+        "When wgmma_wait returns, the operands of the group's wgmmas have been read and may be overwritten.",
+        "",
+        True,
+        ("race.war", "race.async_inflight"),
+    ),
+    Axiom(
+        "L6",
+        "the hardware is taken to drain the bulk stores that are in flight when a CTA ends",
+        "The source of a bulk copy must stay valid until it has been read; the ISA does not say what the end of the "
+        "CTA does to a copy in flight.",
+        "A CTA may end while its bulk stores still read its shared memory.",
+        "Wait before the end: bulk_wait_read(0) in the thread that committed the stores.",
+        False,
+        ("race.async_inflight",),
+        "store-at-exit",
+    ),
+    Axiom(
+        "L7",
+        "the bytes of a copy are taken to be visible to every thread that waits for their phase",
+        "The completion of a bulk copy has release semantics at cluster scope; the ISA does not say to which thread "
+        "it belongs, hence neither which scope an acquiring wait needs.",
+        "An acquiring wait of any scope receives the bytes of the copies that completed the phase.",
+        "",
+        True,
+        ("race.raw", "race.waw"),
+    ),
+    Axiom(
+        "L11",
+        "that an operation has certainly happened earlier is taken to suffice for counting phases",
+        "PTX ISA 8.9.1.1: the completion of an asynchronous operation publishes only its own accesses, so by the "
+        "letter nothing orders a peer's wait before the arrive that follows a multicast copy of that peer.",
+        "Arrivals, phases and parities need temporal order only, which runs through the issue and the completion of "
+        "asynchronous operations, too.",
+        "",
+        True,
+        ("mbar.unobserved_phase", "mbar.parity_alias"),
+    ),
+    Axiom(
+        "L12",
+        "one warp's wait for a wgmma group is taken to cover the operations of its whole warpgroup",
+        "wgmma.wait_group makes the executing threads wait for their groups; the ISA does not say that the parts of "
+        "the other three warps are complete.",
+        "When wgmma_wait returns in one warp, the wgmmas of the group are complete in all four warps, so one thread "
+        "may release a slot for its warpgroup, as in CUTLASS.",
+        "One arrive per warp, or a Fence() of the warpgroup before a single arrive.",
+        False,
+        ("mbar.lane_release", "race.war"),
+        "warpgroup-wait",
+    ),
+)
+
+ASSUMED = frozenset(a.name for a in AXIOMS if a.assumed)
+"""In force by default."""
+AVOIDABLE = frozenset(a.name for a in AXIOMS if a.alternative)
+"""Those that `strict` withdraws."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Which axioms proofs may use."""
+
+    strict: bool = False
+    without: frozenset[str] = frozenset()
+    accepted: frozenset[str] = frozenset()
+
+    @property
+    def in_force(self) -> frozenset[str]:
+        """Names of the axioms that proofs may use; an axiom named explicitly is decided by its name."""
+        assumed = ASSUMED - AVOIDABLE if self.strict else ASSUMED
+        return (assumed | self.accepted) - self.without
+
+    @property
+    def withdrawn(self) -> tuple[str, ...]:
+        """Axioms of the default that are not in force, sorted."""
+        return in_order(ASSUMED - self.in_force)
+
+
+DEFAULT = Policy()
+
+
+def find_axiom(name: str) -> Axiom | None:
+    """The axiom with this name or alias, or None."""
+    return next((a for a in AXIOMS if name in (a.name, a.alias)), None) if name else None
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of axioms by letter and number."""
+    return tuple(sorted(names, key=lambda name: (name[:1], int(name[1:]) if name[1:].isdigit() else 0, name)))

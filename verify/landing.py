@@ -1,0 +1,65 @@
+"""When a cp.async has landed for the threads that await an mbarrier (PTX ISA, cp.async.mbarrier.arrive).
+
+Its thread's arrive can wait for it, or the phase can be held open until it has landed. Either covers all copies that
+the thread has issued before, and publishes nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from exogpu.smt.poly import Poly, lift
+from exogpu.smt.terms import Formula
+from exogpu.verify.index import to_poly
+from exogpu.verify.instance import Instance, Model
+from exogpu.verify.phases import Phases, arrives, copies, executors, own_channels, signalled_by
+from exogpu.verify.program import TASK, ArriveAction, AwaitAction, Event, LoopKind, TxOn
+
+
+def landed(phases: Phases, x: Instance, node: Instance) -> Formula:
+    """The await `node` returns only when the copy `x` has landed."""
+    ctx = phases.model.ctx
+    if not isinstance(node.event.action, AwaitAction):
+        return ctx.api.literal(False)
+    barrier = node.event.action.barrier
+    ways = [*_by_arrive(phases, x, node, barrier), *_by_hold(phases, x, node, barrier)]
+    return ctx.api.conj((ctx.eq(phases.own_cta(x), phases.own_cta(node)), ctx.api.disj(ways)))
+
+
+def _by_arrive(phases: Phases, x: Instance, node: Instance, barrier: str) -> Iterator[Formula]:
+    """All arrives of x's thread wait for its copies, and the next one is for the awaited phase or an earlier one."""
+    program = phases.program
+    mine = signalled_by(program, own_channels(program, x.event), arrives(program, barrier))
+    if mine and all(isinstance(e.action, ArriveAction) and e.action.after_copies for e in mine):
+        yield phases.model.ctx.le(phases.next_arrive(x, barrier), phases.phase(node))
+
+
+def _by_hold(phases: Phases, x: Instance, node: Instance, barrier: str) -> Iterator[Formula]:
+    """A hold behind x, in the same iteration of its loops, is for the awaited phase or an earlier one in its slot."""
+    model, ctx = phases.model, phases.model.ctx
+    ring = model.program.barriers[barrier].ring
+    for statement in copies(model.program, barrier):
+        held = isinstance(statement.completion, TxOn) and statement.completion.holds
+        if not held or not executors(x.event) <= executors(statement):
+            continue
+        hold = _same_iteration(model, statement, x)
+        if hold is not None:
+            distance = phases.phase(node) - phases.phase(hold)
+            follows = (hold.domain, model.before(x, hold), model.same_thread(x.threads, hold.threads))
+            yield ctx.api.conj((*follows, ctx.ge(distance, 0), ctx.eq(ctx.mod(distance, ring), 0)))
+
+
+def _same_iteration(model: Model, statement: Event, x: Instance) -> Instance | None:
+    """The execution of a statement of one thread, by x's thread, in x's iteration of the loops around it."""
+    env: dict[str, Poly] = dict(model.sizes)
+    for loop in statement.loops:
+        if loop.var in x.env:
+            env[loop.var] = x.env[loop.var]
+        elif loop.kind is LoopKind.THREADS:
+            base = to_poly(model.ctx, loop.base, env) if loop.base is not None else lift(0)
+            env[loop.var] = model.ctx.floordiv(x.threads.first - base, loop.unit)
+        else:
+            return None
+    if TASK in env:
+        env |= {t.name: x.env[t.name] for t in model.program.tasks}
+    return model.at(statement, env)

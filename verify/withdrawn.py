@@ -1,0 +1,50 @@
+"""Pairs that only a withdrawn axiom orders: which axioms would accept them, and what to write instead."""
+
+from __future__ import annotations
+
+from exogpu.ir.instr import Group, Mode
+from exogpu.verify.axioms import AXIOMS, find_axiom, in_order
+from exogpu.verify.graph import Needs, Search
+from exogpu.verify.ordering import Violated
+from exogpu.verify.program import ExitAction, InGroup
+from exogpu.verify.races import Conflict
+
+DRAIN = "L6"
+
+
+def would_accept(outcome: Violated, conflict: Conflict) -> tuple[str, ...]:
+    """The axioms out of force that would accept a violated pair: one if one is enough, else all that it takes; empty if
+    no axioms do."""
+    if drained(conflict):
+        return (DRAIN,)
+    in_force, needs = outcome.unrolling.program.axioms, conflict.goal.needs
+    out = in_order({a.name for a in AXIOMS} - in_force)
+    if not _ordered(outcome, needs, in_force | set(out)):
+        return ()
+    kept = list(out)
+    for name in out:
+        fewer = [n for n in kept if n != name]
+        if _ordered(outcome, needs, in_force | set(fewer)):
+            kept = fewer
+    return tuple(kept)
+
+
+def drained(conflict: Conflict) -> bool:
+    """A bulk store's read of its own CTA's shared memory that may be in flight when the CTA ends (L6)."""
+    completion = conflict.first.event.completion
+    bulk = isinstance(completion, InGroup) and completion.group is Group.BULK
+    return bulk and conflict.first.access.mode is Mode.READ and isinstance(conflict.second.event.action, ExitAction)
+
+
+def _ordered(outcome: Violated, needs: Needs, axioms: frozenset[str]) -> bool:
+    search = Search(outcome.unrolling, outcome.x, needs, everybody=True, axioms=axioms)
+    return search.path_to(outcome.y) is not None
+
+
+def without_axioms(names: tuple[str, ...]) -> str | None:
+    """What to write instead, or that there is nothing; None for no axioms."""
+    found = [axiom for name in names if (axiom := find_axiom(name)) is not None]
+    hopeless = [a.name for a in found if not a.alternative]
+    if hopeless:
+        return f"the hardware offers no form that does without {' and '.join(hopeless)}"
+    return " ".join(a.alternative for a in found) or None

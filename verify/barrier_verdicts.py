@@ -197,7 +197,7 @@ def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:
         Status.PROVED,
         signal.span,
     )
-    who = f"y of {signal.label} (line {signal.span.line}) and x of an await on {barrier.name}"
+    who = f"y of {signal.label} (line {signal.span.line}) and x of an await or arrive on {barrier.name}"
     asked = f"executions {who} for {barrier.ring} phases earlier, where no chain below shows that x comes first in time"
     base = replace(base, question=asked)
     message = (

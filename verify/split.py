@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from exogpu.smt.poly import lift
+from exogpu.smt.poly import ZERO
 from exogpu.smt.terms import Formula
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence
@@ -28,16 +28,16 @@ def _turn(program: Program, barrier: Barrier, event: Event) -> Claim:
     ends = signalled_by(program, through, awaits(program, barrier.name))
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
-        open_ = lift(0)
-        for statements, step in ((joins, 1), (ends, -1)):
-            for e in statements:
-                open_ = open_ + phases.count(xs[0], e) * step
+        open_ = ZERO
+        for sign, events in ((1, joins), (-1, ends)):
+            for e in events:
+                open_ = open_ + phases.count(xs[0], e) * sign
         return model.ctx.api.negate(model.ctx.eq(open_, int(waits)))
 
     def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
         tally = Tally(program, sizes)
-        mine = xs[0].first
-        open_ = sum(tally.before(e, xs[0], mine) for e in joins) - sum(tally.before(e, xs[0], mine) for e in ends)
+        by = xs[0].first
+        open_ = sum(tally.before(e, xs[0], by) for e in joins) - sum(tally.before(e, xs[0], by) for e in ends)
         return open_ != int(waits)
 
     what = "waits for what it has joined" if waits else "joins after it has waited for the generation before"

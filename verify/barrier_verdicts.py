@@ -197,7 +197,7 @@ def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:
         Status.PROVED,
         signal.span,
     )
-    who = f"y of {signal.label} (line {signal.span.line}) and x of an await or arrive on {barrier.name}"
+    who = f"y of {signal.label} (line {signal.span.line}) and x of an await on {barrier.name}"
     asked = f"executions {who} for {barrier.ring} phases earlier, where no chain below shows that x comes first in time"
     base = replace(base, question=asked)
     message = (
@@ -222,7 +222,7 @@ def _recycled(program: Program, barrier: Barrier, signal: Event) -> Obligation:
     pairs = [observed_before(program, barrier, p, signal) for p in waiting]
     ways = [Way(tuple(goals), (exists,)) for exists, goals in pairs]
     message = f"{signal.label} can come while the generation before of `{barrier.name}` is still open"
-    if not ways:
+    if not pairs:
         # nobody who waits could have told the warp: look for a run that goes wrong
         verdict = hold(program, reached(signal))
         sizes = verdict.sizes if isinstance(verdict, Found) else None

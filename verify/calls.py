@@ -32,6 +32,14 @@ def barrier_of(call: InstrCall, operand: str) -> str:
     return ref.name
 
 
+def delivered(call: InstrCall, buffers: Buffers, *, spread: bool) -> int:
+    """Bytes that a copy completes on one barrier."""
+    if not isinstance(call.instr.completion, CompleteTx):
+        return 0
+    window = call.window(call.instr.completion.data)
+    return size_of(window, buffers) // (window.shape[0] if spread else 1)
+
+
 def completion_of(call: InstrCall, size: int, cta: Index | None) -> TxOn | InGroup | None:
     """How an asynchronous instruction completes: a copy of `size` bytes on the barrier of `cta`."""
     match call.instr.completion:

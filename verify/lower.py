@@ -11,7 +11,6 @@ from exogpu.ir.instr import (
     BufferInfo,
     ClusterArrive,
     ClusterWait,
-    CompleteTx,
     Mode,
     NamedArrive,
     Proxy,
@@ -42,12 +41,12 @@ from exogpu.verify.calls import (
     barrier_of,
     completion_of,
     conditions,
+    delivered,
     effect,
     ends,
     footprint,
     one_cta,
     pipeline,
-    size_of,
 )
 from exogpu.verify.declared import (
     CLUSTER_BARRIER,
@@ -256,7 +255,7 @@ class _Lowering:
             ctas = next(d for d in call.window(instr.spread).dims if isinstance(d, Range))
             place, cta = self.spread(place, ctas.lo, ctas.extent)
             accesses = tuple(one_cta(call, f, cta, self.info) for f in instr.footprints)
-        completion = completion_of(call, self.delivered(call, spread=cta is not None), cta)
+        completion = completion_of(call, delivered(call, self.info, spread=cta is not None), cta)
         mode = Exec.WARPS if completion is not None and instr.aligned else Exec.EACH
         action = effect(call)
         mode = Exec.FIRST if isinstance(action, ArriveAction) else mode
@@ -301,13 +300,6 @@ class _Lowering:
             self.await_cluster(stmt, place, "Fence")
         else:
             self.emit(stmt, place, "Fence", Exec.TOGETHER, action=FenceAction())
-
-    def delivered(self, call: InstrCall, *, spread: bool) -> int:
-        """Bytes that a copy completes on one barrier."""
-        if not isinstance(call.instr.completion, CompleteTx):
-            return 0
-        window = call.window(call.instr.completion.data)
-        return size_of(window, self.info) // (window.shape[0] if spread else 1)
 
     # -- events --------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from math import prod
 
 from exogpu.diagnostics import Diagnostic, Label
 from exogpu.ir.proc import Block
-from exogpu.ir.stmt import Alloc, Stmt
+from exogpu.ir.stmt import Alloc, Role, Stmt
 from exogpu.ir.types import Smem
 from exogpu.ir.walk import children, walk
 
@@ -70,6 +70,11 @@ def storage(block: Block, stmt: Stmt) -> Storage | None:
 def pool_problems(launch: Block, body: tuple[Stmt, ...]) -> Iterator[Diagnostic]:
     """Misplaced members, pools that share nothing, and overlapping buffers that are alive at once."""
     members = [(s, found) for s in walk(body) if isinstance(s, Alloc) and (found := storage(launch, s)) is not None]
+    for role in walk(body):
+        for alloc in walk(role.body) if isinstance(role, Role) and role.index is not None else ():
+            if isinstance(alloc, Alloc) and storage(launch, alloc) is not None:
+                text = f"`{alloc.name}` exists once for each unit of `{role.name}`, and lies in a pool"
+                yield Diagnostic("lang.memory", text, alloc.span, help="allocate it before the role, or in no pool")
     sizes = Counter(place.pool for _, place in members)
     for alloc, place in members:
         align = swizzle_alignment(alloc.memory.swizzle if isinstance(alloc.memory, Smem) else 0)

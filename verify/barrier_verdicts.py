@@ -87,7 +87,6 @@ def _quick(program: Program, barrier: Barrier) -> Iterator[Obligation]:
             yield from byte_obligations(program, barrier)
         for wait in awaits(program, barrier.name):
             yield from _progress(program, barrier, wait)
-
     except NoClosedForm as error:
         yield _no_closed_form(program, barrier, error)
 
@@ -198,7 +197,7 @@ def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:
         Status.PROVED,
         signal.span,
     )
-    who = f"y of {signal.label} (line {signal.span.line}) and x of an await or arrive on {barrier.name}"
+    who = f"y of {signal.label} (line {signal.span.line}) and x of an await on {barrier.name}"
     asked = f"executions {who} for {barrier.ring} phases earlier, where no chain below shows that x comes first in time"
     base = replace(base, question=asked)
     message = (
@@ -221,6 +220,7 @@ def _recycled(program: Program, barrier: Barrier, signal: Event) -> Obligation:
     waiting = [p for p in parties(program, awaits(program, barrier.name)) if covers(program, p, signal)]
     waiting = [p for p in waiting if joins_and_waits(program, barrier, p.channels)]
     pairs = [observed_before(program, barrier, p, signal) for p in waiting]
+    ways = [Way(tuple(goals), (exists,)) for exists, goals in pairs]
     message = f"{signal.label} can come while the generation before of `{barrier.name}` is still open"
     if not pairs:
         # nobody who waits could have told the warp: look for a run that goes wrong
@@ -228,7 +228,7 @@ def _recycled(program: Program, barrier: Barrier, signal: Event) -> Obligation:
         sizes = verdict.sizes if isinstance(verdict, Found) else None
         unknown = replace(base, status=Status.UNKNOWN, reason=f"{message}: no thread waits for every generation")
         return unknown if sizes is None else run(program, base, sizes, message)
-    return _any_of(program, base, [Way(tuple(goals), (exists,)) for exists, goals in pairs], message)
+    return _any_of(program, base, ways, message)
 
 
 def _any_of(program: Program, base: Obligation, ways: list[Way], message: str) -> Obligation:

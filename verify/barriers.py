@@ -156,9 +156,10 @@ def uniform_lags(program: Program, barrier: Barrier) -> bool:
 
 
 def joins_and_waits(program: Program, barrier: Barrier, through: frozenset[Channel]) -> bool:
-    """Every arrive of these threads on a named barrier is a sync, so each has itself seen the generation before."""
+    """Every arrive of these threads on a named barrier is a sync, so each has itself seen the generation before: a unit
+    that takes turns has not."""
     mine = signalled_by(program, through, arrives(program, barrier.name))
-    return all(isinstance(e.action, ArriveAction) and e.action.waits for e in mine)
+    return all(isinstance(e.action, ArriveAction) and e.action.waits and e.selection is None for e in mine)
 
 
 # -- progress ----------------------------------------------------------------------------------------------------------

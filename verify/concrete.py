@@ -193,13 +193,15 @@ class Unrolling:
 
     def _with_turns(self, thread: int, trace: list[int]) -> list[int]:
         """The trace with what the thread's peers perform when it is their turn."""
-        turns: set[int] = set()
+        turns: list[int] = []
         for (lo, hi), performed in self._performed.items():
             for n in performed:
                 selection = self.items[n].event.selection
-                if selection is not None and selection.includes(thread):
-                    turns |= {n} if any(lo <= t < hi for t in selection.peers(thread)) else set()
-        return sorted(turns.union(trace)) if turns else trace
+                if selection is None or not selection.includes(thread):
+                    continue
+                if any(lo <= t < hi for t in selection.peers(thread)):
+                    turns.append(n)
+        return sorted({*trace, *turns}) if turns else trace
 
     def _number(self, thread: int, trace: list[int]) -> None:
         arrives: dict[tuple[str, int], int] = {}

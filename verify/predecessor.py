@@ -8,6 +8,7 @@ nor has a thread whose waits have different lags.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from exogpu.smt.poly import Poly
@@ -20,7 +21,7 @@ from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordering import Goal
 from exogpu.verify.ordinal import count_until
 from exogpu.verify.phases import Phases, arrives, awaits, channels, copies, own_channels, signalled_by
-from exogpu.verify.program import Barrier, Event, Program
+from exogpu.verify.program import ArriveAction, Barrier, Event, Program
 from exogpu.verify.single import Property
 from exogpu.verify.tally import Tally
 
@@ -36,7 +37,7 @@ class Way:
 def ways_for_wait(program: Program, barrier: Barrier, wait: Event) -> list[Way]:
     """Why phase p - ring is complete at a wait for phase p by a unit, or with a lag of its own."""
     waits = signalled_by(program, channels(program, wait), awaits(program, barrier.name))
-    ways = [_completed(program, barrier, wait)]
+    ways = [*_completed(program, barrier, wait)]
     if uniform_lags(program, barrier):
         # the role's waits are consecutive: the thread at the same place of some unit has waited for p - ring
         ways.insert(0, Way(tuple(_follows(barrier, w, wait, peers=True) for w in waits)))
@@ -56,14 +57,17 @@ def ways_for_signal(program: Program, barrier: Barrier, signal: Event) -> list[W
     used = {cta for _, cta in channels(program, signal)}
     groups = [p for p in parties(program, arrives(program, barrier.name)) if p.ctas & used]
     exist = (_arrived(barrier, signal, sent, p, n) for n, p in enumerate(groups))
-    done = _completed(program, barrier, signal)
-    return [*ways, Way(done.goals, tuple(exist))]
+    existing = tuple(exist)
+    return [*ways, *(Way(way.goals, existing) for way in _completed(program, barrier, signal))]
 
 
-def _completed(program: Program, barrier: Barrier, later: Event) -> Way:
-    """Every arrive and copy of phase p - ring comes before."""
-    parts = (*arrives(program, barrier.name), *copies(program, barrier.name))
-    return Way(tuple(_follows(barrier, part, later, peers=False) for part in parts))
+def _completed(program: Program, barrier: Barrier, later: Event) -> Iterator[Way]:
+    """Every arrive and copy of phase p - ring comes before. An arrive that waits for copies happens after its place."""
+    signals = arrives(program, barrier.name)
+    if any(isinstance(a.action, ArriveAction) and a.action.after_copies for a in signals):
+        return
+    parts = (*signals, *copies(program, barrier.name))
+    yield Way(tuple(_follows(barrier, part, later, peers=False) for part in parts))
 
 
 def _follows(barrier: Barrier, earlier: Event, later: Event, *, peers: bool) -> Goal:

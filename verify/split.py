@@ -28,16 +28,12 @@ def _turn(program: Program, barrier: Barrier, event: Event) -> Claim:
     ends = signalled_by(program, through, awaits(program, barrier.name))
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
-        open_ = ZERO
-        for sign, events in ((1, joins), (-1, ends)):
-            for e in events:
-                open_ = open_ + phases.count(xs[0], e) * sign
-        return model.ctx.api.negate(model.ctx.eq(open_, int(waits)))
+        joined, ended = ([phases.count(xs[0], s) for s in found] for found in (joins, ends))
+        return model.ctx.api.negate(model.ctx.eq(sum(joined, ZERO), sum(ended, ZERO) + int(waits)))
 
     def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
         tally = Tally(program, sizes)
-        by = xs[0].first
-        open_ = sum(tally.before(e, xs[0], by) for e in joins) - sum(tally.before(e, xs[0], by) for e in ends)
+        open_ = sum(tally.before(e, xs[0]) for e in joins) - sum(tally.before(e, xs[0]) for e in ends)
         return open_ != int(waits)
 
     what = "waits for what it has joined" if waits else "joins after it has waited for the generation before"

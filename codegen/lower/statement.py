@@ -75,8 +75,7 @@ def lower_block(state: State, block: Sequence[Stmt], path: Path) -> tuple[Node, 
         here = (*path, i)
         if isinstance(stmt, Alloc) and isinstance(stmt.memory, FRAGMENTS):
             state = replace(state, fragments=(*state.fragments, stmt.name))
-        leaf = not isinstance(stmt, For | If | Role)
-        nodes += _by_first(state, here) if state.idle and leaf else _statement(state, stmt, here)
+        nodes += _idle(state, stmt, here) if state.idle else _statement(state, stmt, here)
         for step in state.plan.after.get(here, ()):
             if not step.by_first or isinstance(stmt, InstrCall):
                 nodes += advance(step.counter)
@@ -108,6 +107,17 @@ def _statement(state: State, stmt: Stmt, path: Path) -> list[Node]:
             return _arrive(state, stmt, path)
         case Await():
             return _await(state, stmt, state.use(path))
+
+
+def _idle(state: State, stmt: Stmt, path: Path) -> list[Node]:
+    """What a unit does instead of a statement that another one executes: it counts."""
+    match stmt:
+        case For() | If() | Role():
+            return _statement(state, stmt, path)
+        case InstrCall():
+            return []  # whoever executes an instruction counts behind it
+        case _:
+            return _by_first(state, path)
 
 
 def _turn(state: State, role: Role, block: Sequence[Stmt], path: Path) -> tuple[Node, ...]:

@@ -180,9 +180,8 @@ class ChainFormula:
         x = self.x
         match x.event.completion:
             case None:
-                order = self._program_order(x, node)
-                woken = _same_barrier(x.event, node.event)
-                return self.ctx.api.disj((order, self._signal(x, node, allowed))) if woken else order
+                wakes = [self._signal(x, node, allowed)] if _same_barrier(x.event, node.event) else []
+                return self.ctx.api.disj((self._program_order(x, node), *wakes))
             case InGroup(Group.COPY) if isinstance(node.event.action, AwaitAction):
                 return landed(self.phases, x, node)
             case InGroup():

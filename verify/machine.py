@@ -117,8 +117,8 @@ class Machine:
             match item.event.action, item.event.completion:
                 case ArriveAction(barrier), _:
                     cta, turns = self.unrolling.barrier_cta(n), item.event.selection
-                    places = (t if turns is None else turns.peers(t)[0] for t in item.threads)
-                    arriving.update((barrier, cta, thread) for thread in places)
+                    who = (thread if turns is None else turns.peers(thread)[0] for thread in item.threads)
+                    arriving.update((barrier, cta, thread) for thread in who)
                 case _, TxOn(barrier, size):
                     number = self.unrolling.number(n, item.first)
                     self.bound[barrier, self.unrolling.barrier_cta(n), number] += size

@@ -221,8 +221,13 @@ class Phases:
                 raise TypeError(f"{x.event.label} has no group")
         commits = [e for e in self.program.events if isinstance(e.action, Commit) and e.action.group is group]
         who = x.event if by is None else by
-        mine = f"commit {group} of {who.id}"
-        return self._count(x, mine, lambda: executed_by(executors(who), commits), alone=True)
+        return self._count(x, f"commit {group} of {who.id}", lambda: executed_by(executors(who), commits), alone=True)
+
+    def next_arrive(self, x: Instance, barrier: str) -> Poly:
+        """The phase that the next arrive of x's thread on its CTA's barrier is for."""
+        program = self.program
+        through = own_channels(program, x.event)
+        return self._count(x, f"next {barrier}", lambda: signalled_by(program, through, arrives(program, barrier)))
 
     def _unit(self, x: Instance, statement: Event) -> Poly:
         """The unit of x's thread among those that take turns at `statement`; 0 if there are none."""
@@ -232,12 +237,6 @@ class Phases:
         if mine is not None:
             return to_poly(ctx, mine.index, x.env)
         return ctx.floordiv(ctx.mod(x.threads.first, turns.cta) - turns.base, turns.size)
-
-    def next_arrive(self, x: Instance, barrier: str) -> Poly:
-        """The phase that the next arrive of x's thread on its CTA's barrier is for."""
-        program = self.program
-        through = own_channels(program, x.event)
-        return self._count(x, f"next {barrier}", lambda: signalled_by(program, through, arrives(program, barrier)))
 
     def slot(self, x: Instance, buffer: str) -> Poly:
         """Which execution of the buffer's allocation the instance works in."""

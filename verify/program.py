@@ -227,8 +227,8 @@ class Event:
 class Buffer:
     """A memory object. `alloc` is the id of the allocation event (None for arguments), `first` the first thread of the
     collective that allocates it. `per_cta`: the first dimension numbers the CTAs of the cluster, each of which holds
-    its part. `storage`: where it lies in a pool of shared memory. With a `selection`, each unit of the role has its own
-    slots."""
+    its part. `storage`: where it lies in a pool of shared memory. With a `selection`, each unit of the role has slots
+    of its own."""
 
     name: str
     memory: Memory

@@ -61,8 +61,8 @@ class Gathered:
 @dataclass(frozen=True, slots=True)
 class State:
     """The place of a statement: kernel, executing team, variable facts and names, scalar values by name, slots of the
-    ring buffers in scope, wgmma register operands in scope, variables that hold the number of the executing CTA.
-    `turn`: the unit whose turn it is, where that has been tested; `idle`: it is another's, so only counters advance."""
+    ring buffers in scope, wgmma register operands in scope, variables that hold the number of the executing CTA. `turn`
+    is the unit whose turn it is, where that has been tested; `idle`: it is another's, so only counters advance."""
 
     proc: Proc
     buffers: Mapping[str, BufferInfo]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from exogpu.ir.evaluate import evaluate
 from exogpu.ir.instr import Proxy
 from exogpu.ir.interp.plan import buffers_of
 from exogpu.ir.proc import Proc
-from exogpu.ir.stmt import InstrCall, Window
+from exogpu.ir.stmt import Alloc, InstrCall, Role, Window
 from exogpu.ir.types import Gmem, Memory, Rmem, Scalar, Smem, WgmmaA, WgmmaD
 from exogpu.ir.walk import walk
 from exogpu.verify.simulator.expr import Numbers
@@ -57,14 +57,14 @@ class Place:
 
 def places(proc: Proc, sizes: Mapping[str, int]) -> dict[str, Place]:
     """The layout of every buffer of a kernel."""
-    marked = _asynchronous(proc)
+    marked, units = _asynchronous(proc), dict(_units(proc))
     out: dict[str, Place] = {}
     for name, info in buffers_of(proc).items():
         shape = tuple(evaluate(e, sizes) for e in info.shape)
         ring, span = 1, 0
         match info.memory:
             case Smem(ring=ring):
-                pass
+                ring *= units.get(name, 1)
             case Rmem():
                 span = 1
             case WgmmaD() | WgmmaA():
@@ -74,6 +74,14 @@ def places(proc: Proc, sizes: Mapping[str, int]) -> dict[str, Place]:
         copies = proc.block.threads * proc.block.cluster // span if span else 1
         out[name] = Place(name, info.dtype, info.memory, shape, ring, span, copies, name in marked)
     return out
+
+
+def _units(proc: Proc) -> Iterator[tuple[str, int]]:
+    """How many units allocate a buffer, each for itself, because they take turns."""
+    for role in walk(proc.body):
+        if isinstance(role, Role) and role.index is not None:
+            decl = next(r for r in proc.block.roles if r.name == role.name)
+            yield from ((s.name, decl.threads // decl.unit) for s in walk(role.body) if isinstance(s, Alloc))
 
 
 def _asynchronous(proc: Proc) -> set[str]:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from exogpu.ir.instr import Proxy
 from exogpu.ir.numeric import Array, compute_dtype, convert, poison
 from exogpu.ir.types import Gmem, Smem
-from exogpu.verify.simulator.clocks import Knowledge, Monitor, Shadow
+from exogpu.verify.simulator.clocks import Knowledge, Monitor, Shadow, Touch
 from exogpu.verify.simulator.expr import Numbers, Truths
 from exogpu.verify.simulator.layout import Place
 from exogpu.verify.simulator.moves import Access, Move
@@ -81,16 +82,6 @@ class Contents:
         self.data[positions] = values
         self.unfenced[positions] = True
 
-    def add(self, positions: Numbers, threads: Numbers, values: Array) -> None:
-        """Atomic additions of these threads, visible to all at once, after what each has stored there itself."""
-        if self.held is not None and self.mine is not None:
-            own = self.held[threads, positions]
-            self.data[positions[own]] = self.mine[threads[own], positions[own]]
-            self.held[threads, positions] = False
-        np.add.at(self.data, positions, values)
-        self.data[positions] = convert(self.data[positions], self.place.dtype)
-        self.unfenced[positions] = True
-
     def release(self, threads: Numbers) -> None:
         """The held stores of these threads become visible."""
         if self.held is None or self.mine is None:
@@ -142,20 +133,15 @@ class Memory:
         values = self.values(move, which, asynchronous=False, what=what)
         target = self.contents[move.place.name]
         rows = self._rows(target, threads)
-        if move.commutes:
-            if self.monitor is not None and target.shadow is not None:
-                self.monitor.add(target.shadow, at, threads + self.base, what)
-            target.add(at, rows, np.broadcast_to(values, at.shape))
-            return
         if self.monitor is not None and target.shadow is not None:
-            if move.adds:
+            if move.adds and not move.commutes:
                 self.monitor.load(target.shadow, at, threads + self.base, what)
-            self.monitor.store(target.shadow, at, threads + self.base, what)
+            self.monitor.store(target.shadow, at, threads + self.base, what, commutes=move.commutes)
         if move.adds and move.gathers:
-            total = target.load(at, rows)
             np.add.at(target.data, at, values)
-            values = target.data[at].astype(total.dtype)
-        elif move.adds:
+            target.store(at, rows, convert(target.data[at], move.place.dtype), hold=False)
+            return
+        if move.adds:
             values = target.load(at, rows) + values
         target.store(at, rows, np.broadcast_to(convert(values, move.place.dtype), at.shape), hold=hold)
 
@@ -166,8 +152,11 @@ class Memory:
         def fetch(access: Access) -> Array:
             source = self.contents[access.place.name]
             at = access.positions[which]
-            if asynchronous:
+            if asynchronous and move.proxy(source.place) is not Proxy.GENERIC:
                 return source.behind[at]
+            if asynchronous:
+                source.unfenced[at] = True
+                return source.data[at]
             under = slice(None) if access.under is None else access.under[which]
             if self.monitor is not None and source.shadow is not None:
                 self.monitor.load(source.shadow, at[under], threads[under] + self.base, what)
@@ -179,9 +168,9 @@ class Memory:
 
         return move.compute(fetch, lambda array: array[which])
 
-    def start(self, move: Move, which: Which, number: int, known: Knowledge, what: str) -> None:
-        """An asynchronous operation is about to perform some lanes of a movement; raises Violation if the monitor sees
-        that this may meet another access."""
+    def start(self, move: Move, which: Which, number: int, known: Knowledge, issuer: int, what: str) -> None:
+        """An asynchronous operation of a thread is about to perform some lanes of a movement; raises Violation if the
+        monitor sees that this may meet another access."""
         monitor = self.monitor
         if monitor is None:
             return
@@ -191,20 +180,25 @@ class Memory:
             at = access.positions[which]
             if source.shadow is not None:
                 under = slice(None) if access.under is None else access.under[which]
-                monitor.touch(source.shadow, number, at[under], known, what, writes=False)
+                proxy = move.proxy(source.place)
+                monitor.touch(source.shadow, Touch(number, False, proxy), at[under], known, issuer, what)
             return source.behind[at]
 
         move.compute(fetch, lambda array: array[which])
         target = self.contents[move.place.name]
         if target.shadow is not None:
-            at = move.positions[which]
-            monitor.touch(target.shadow, number, at, known, what, writes=True, commutes=move.commutes)
+            touch = Touch(number, True, move.proxy(move.place), move.commutes)
+            monitor.touch(target.shadow, touch, move.positions[which], known, issuer, what)
 
     def deliver(self, move: Move, which: Which, values: Array, what: str) -> None:
         """An asynchronous operation writes some lanes of a movement."""
         target, at = self.contents[move.place.name], move.positions[which]
-        target.meet(at, what)
         found = values if move.adds else convert(values, move.place.dtype)
+        if move.proxy(move.place) is Proxy.GENERIC:
+            target.data[at] = found
+            target.unfenced[at] = True
+            return
+        target.meet(at, what)
         target.deliver(at, np.broadcast_to(found, at.shape), adds=move.adds)
 
     def release(self, threads: Numbers) -> None:

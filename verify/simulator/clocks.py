@@ -74,8 +74,8 @@ class Shadow:
 
     @classmethod
     def of(cls, place: Place, threads: int) -> Shadow:
-        """No accesses yet."""
-        total = place.total
+        """No accesses yet, of a buffer or of the storage that it shares."""
+        total = place.total if place.cells is None else place.cells.size
         return cls(
             place,
             np.full(total, -1, np.int32),
@@ -222,7 +222,7 @@ class Monitor:
                 over = start.sealed
             if mine.conflicts(touch) and not over >> touch.number & 1 and touched[positions].any():
                 raise _race(shadow, what, "another asynchronous operation")
-        mask = np.zeros(shadow.place.total, np.bool_)
+        mask = np.zeros(len(shadow.writer), np.bool_)
         mask[positions] = True
         shadow.flights.append((mine, mask))
 
@@ -235,8 +235,8 @@ class Monitor:
         elif isinstance(shadow.place.memory, Gmem):
             yield wide, positions
         else:
-            part = shadow.place.elements // self.ctas
-            own = positions % shadow.place.elements // part == issuer // self.cta % self.ctas
+            slot = shadow.place.elements if shadow.place.cells is None else len(shadow.writer)
+            own = positions % slot // (slot // self.ctas) == issuer // self.cta % self.ctas
             yield narrow, positions[own]
             yield wide, positions[~own]
 

@@ -33,7 +33,8 @@ class Contents:
     """One buffer: `data` as threads see it, `behind` as the async proxy does (the same array where nobody asks).
 
     `held` marks the stores of each thread that others do not see yet, `mine` has their values; made when needed.
-    `shadow` accounts for accesses, if anybody does.
+    `shadow` accounts for accesses, if anybody does. Of storage that is shared, `owner` has the buffer that has written
+    each cell last; `mark` is this one.
     """
 
     place: Place
@@ -44,6 +45,8 @@ class Contents:
     held: Truths | None = None
     mine: Array | None = None
     shadow: Shadow | None = None
+    owner: Numbers | None = None
+    mark: int = 0
 
     @classmethod
     def of(cls, place: Place, threads: int, data: Array | None = None) -> Contents:
@@ -64,9 +67,22 @@ class Contents:
         """What these threads see."""
         if self.place.asynchronous:
             self.unfenced[positions] = True
+        seen = self.kept(positions, self.data)
         if self.held is None or self.mine is None:
-            return self.data[positions]
-        return np.where(self.held[threads, positions], self.mine[threads, positions], self.data[positions])
+            return seen
+        return np.where(self.held[threads, positions], self.mine[threads, positions], seen)
+
+    def kept(self, positions: Numbers, view: Array) -> Array:
+        """Elements of a view; what a buffer that shares the storage has written over is gone."""
+        if self.owner is None or self.place.cells is None:
+            return view[positions]
+        owner = self.owner[self.place.cells.of(positions)].reshape(len(positions), -1)
+        return np.where((owner == self.mark).all(axis=1), view[positions], poison(self.place.dtype)).astype(view.dtype)
+
+    def claim(self, positions: Numbers) -> None:
+        """These elements are written."""
+        if self.owner is not None and self.place.cells is not None:
+            self.owner[self.place.cells.of(positions)] = self.mark
 
     def store(self, positions: Numbers, threads: Numbers, values: Array, *, hold: bool) -> None:
         """A store of these threads, for all to see or held back."""
@@ -79,6 +95,7 @@ class Contents:
             return
         if self.held is not None:
             self.held[threads, positions] = False
+        self.claim(positions)
         self.data[positions] = values
         self.unfenced[positions] = True
 
@@ -88,6 +105,7 @@ class Contents:
             return
         rows, found = np.nonzero(self.held[threads])
         if len(rows):
+            self.claim(found)
             self.data[found] = self.mine[threads[rows], found]
             self.unfenced[found] = True
             self.held[threads] = False
@@ -111,6 +129,7 @@ class Contents:
         if adds:
             np.add.at(self.behind, positions, values)
             values = convert(self.behind[positions], self.place.dtype)
+        self.claim(positions)
         self.behind[positions] = values
         self.data[positions] = values
 
@@ -135,8 +154,9 @@ class Memory:
         rows = self._rows(target, threads)
         if self.monitor is not None and target.shadow is not None:
             if move.adds and not move.commutes:
-                self.monitor.load(target.shadow, at, threads + self.base, what)
-            self.monitor.store(target.shadow, at, threads + self.base, what, commutes=move.commutes)
+                self.monitor.load(target.shadow, *_cells(target.place, at, threads + self.base), what)
+            cells, by = _cells(target.place, at, threads + self.base)
+            self.monitor.store(target.shadow, cells, by, what, commutes=move.commutes)
         if move.adds and move.gathers:
             np.add.at(target.data, at, values)
             target.store(at, rows, convert(target.data[at], move.place.dtype), hold=False)
@@ -153,13 +173,13 @@ class Memory:
             source = self.contents[access.place.name]
             at = access.positions[which]
             if asynchronous and move.proxy(source.place) is not Proxy.GENERIC:
-                return source.behind[at]
+                return source.kept(at, source.behind)
             if asynchronous:
                 source.unfenced[at] = True
-                return source.data[at]
+                return source.kept(at, source.data)
             under = slice(None) if access.under is None else access.under[which]
             if self.monitor is not None and source.shadow is not None:
-                self.monitor.load(source.shadow, at[under], threads[under] + self.base, what)
+                self.monitor.load(source.shadow, *_cells(source.place, at[under], threads[under] + self.base), what)
             if access.under is None:
                 return source.load(at, self._rows(source, threads))
             out: Array = np.zeros(at.shape, source.data.dtype)
@@ -181,20 +201,24 @@ class Memory:
             if source.shadow is not None:
                 under = slice(None) if access.under is None else access.under[which]
                 proxy = move.proxy(source.place)
-                monitor.touch(source.shadow, Touch(number, False, proxy), at[under], known, issuer, what)
+                monitor.touch(
+                    source.shadow, Touch(number, False, proxy), _at(source.place, at[under]), known, issuer, what
+                )
             return source.behind[at]
 
         move.compute(fetch, lambda array: array[which])
         target = self.contents[move.place.name]
         if target.shadow is not None:
             touch = Touch(number, True, move.proxy(move.place), move.commutes)
-            monitor.touch(target.shadow, touch, move.positions[which], known, issuer, what)
+            at = _at(target.place, move.positions[which])
+            monitor.touch(target.shadow, touch, at, known, issuer, what)
 
     def deliver(self, move: Move, which: Which, values: Array, what: str) -> None:
         """An asynchronous operation writes some lanes of a movement."""
         target, at = self.contents[move.place.name], move.positions[which]
         found = values if move.adds else convert(values, move.place.dtype)
         if move.proxy(move.place) is Proxy.GENERIC:
+            target.claim(at)
             target.data[at] = found
             target.unfenced[at] = True
             return
@@ -239,3 +263,13 @@ class Memory:
             part = slice(int(n) * copy, (int(n) + 1) * copy)
             contents.data[part] = contents.behind[part] = poison(place.dtype)
             contents.unfenced[part] = True
+
+
+def _at(place: Place, positions: Numbers) -> Numbers:
+    """Where elements are accounted for: their cells in shared storage."""
+    return positions if place.cells is None else place.cells.of(positions)
+
+
+def _cells(place: Place, positions: Numbers, threads: Numbers) -> tuple[Numbers, Numbers]:
+    """The same with the thread that accesses each."""
+    return _at(place, positions), threads if place.cells is None else np.repeat(threads, place.cells.width)

@@ -154,7 +154,15 @@ def _run(
 
 def _local(context: Context, threads: int, reference: Reference, total: int) -> dict[str, Contents]:
     local = (p for p in context.places.values() if not isinstance(p.memory, Gmem))
-    return {p.name: _watched(Contents.of(p, threads), reference, total) for p in local}
+    found = {p.name: _watched(Contents.of(p, threads), reference, total) for p in local}
+    first: dict[str, Contents] = {}
+    for mark, contents in enumerate(found.values()):
+        if contents.place.cells is not None:
+            of_pool = first.setdefault(contents.place.cells.pool, contents)
+            if of_pool is contents:
+                contents.owner = np.full(contents.place.cells.size, -1)
+            contents.owner, contents.shadow, contents.mark = of_pool.owner, of_pool.shadow, mark
+    return found
 
 
 def _watched(contents: Contents, reference: Reference, threads: int) -> Contents:

@@ -180,7 +180,8 @@ class ChainFormula:
         x = self.x
         match x.event.completion:
             case None:
-                return self._program_order(x, node)
+                wakes = [self._signal(x, node, allowed)] if _same_barrier(x.event, node.event) else []
+                return self.ctx.api.disj((self._program_order(x, node), *wakes))
             case InGroup(Group.COPY) if isinstance(node.event.action, AwaitAction):
                 return landed(self.phases, x, node)
             case InGroup():
@@ -275,6 +276,14 @@ class ChainFormula:
             case ThreadOf(anchor):
                 base = to_poly(self.ctx, loop.base, env) if loop.base is not None else lift(0)
                 return self.ctx.floordiv(anchors[anchor].threads.first - base, loop.unit)
+
+
+def _same_barrier(a: Event, b: Event) -> bool:
+    match a.action, b.action:
+        case ArriveAction(sent), AwaitAction(awaited):
+            return sent == awaited
+        case _:
+            return False
 
 
 # -- axioms -----------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from math import prod
 
 from exogpu.diagnostics import Diagnostic, Label
 from exogpu.ir.proc import Block
-from exogpu.ir.stmt import Alloc, Stmt
+from exogpu.ir.stmt import Alloc, Role, Stmt
 from exogpu.ir.types import Smem
 from exogpu.ir.walk import children, walk
 
@@ -80,6 +80,14 @@ def pool_problems(launch: Block, body: tuple[Stmt, ...]) -> Iterator[Diagnostic]
             text = f"`{alloc.name}` is alone in the pool `{place.pool}`"
             yield Diagnostic("lang.memory", text, alloc.span, help="give the same pool to what shares its storage")
     yield from _alive(launch, body, ())
+    for role in walk(body):
+        if isinstance(role, Role) and role.index is not None:
+            yield from (_of_one_unit(s) for s in walk(role.body) if storage(launch, s) is not None)
+
+
+def _of_one_unit(stmt: Stmt) -> Diagnostic:
+    text = "one unit of a role allocates a buffer in a pool, of which every unit would need its own part"
+    return Diagnostic("unsupported", text, stmt.span, help="allocate it before the `with role(...)`")
 
 
 def _alive(launch: Block, block: tuple[Stmt, ...], living: tuple[Alloc, ...]) -> Iterator[Diagnostic]:

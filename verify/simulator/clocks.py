@@ -43,14 +43,17 @@ class Knowledge:
 
 @dataclass(slots=True, eq=False)
 class Shadow:
-    """The accesses of one buffer: the last ordinary write of each element (thread and clock), the last ordinary read by
-    each thread, and the elements that each asynchronous operation reads and writes."""
+    """The accesses of one buffer: the last ordinary write of each element (thread and clock), the last ordinary read
+    and the last atomic sum by each thread, and the elements that each asynchronous operation reads and writes;
+    `summing` are the operations that add."""
 
     place: Place
     writer: NDArray[np.int32]
     written: Clocks
     reads: Clocks
+    sums: Clocks | None = None
     flights: list[tuple[int, bool, Truths]] = field(default_factory=list)
+    summing: set[int] = field(default_factory=set)
 
     @classmethod
     def of(cls, place: Place, threads: int) -> Shadow:
@@ -122,6 +125,7 @@ class Monitor:
     def load(self, shadow: Shadow, positions: Numbers, threads: Numbers, what: str) -> None:
         """Threads read an element each; raises Violation if a write is not known to them."""
         self._knows_writer(shadow, positions, threads, what)
+        self._knows_sums(shadow, positions, self.clocks[PLAIN, threads], what)
         for number, writes, touched in shadow.flights:
             if writes and (hit := touched[positions]).any():
                 self._knows_flight(shadow, number, threads[hit], what, writes=True)
@@ -129,17 +133,35 @@ class Monitor:
 
     def store(self, shadow: Shadow, positions: Numbers, threads: Numbers, what: str) -> None:
         """Threads write an element each; raises Violation if an access is not known to them."""
+        self._knows_others(shadow, positions, threads, what)
+        self._knows_sums(shadow, positions, self.clocks[PLAIN, threads], what)
+        shadow.writer[positions] = threads
+        if (shadow.writer[positions] != threads).any():
+            raise _race(shadow, what, "the same statement in another thread")
+        shadow.written[positions] = self.clocks[PLAIN, threads, threads]
+        shadow.reads[positions] = 0
+        if shadow.sums is not None:
+            shadow.sums[positions] = 0
+
+    def add(self, shadow: Shadow, positions: Numbers, threads: Numbers, what: str) -> None:
+        """Threads add to an element each, atomically; raises Violation if an access other than such a sum is not known
+        to them."""
+        self._knows_others(shadow, positions, threads, what)
+        if shadow.sums is None:
+            shadow.sums = np.zeros_like(shadow.reads)
+        shadow.sums[positions, threads] = self.clocks[PLAIN, threads, threads]
+
+    def _knows_others(self, shadow: Shadow, positions: Numbers, threads: Numbers, what: str) -> None:
         self._knows_writer(shadow, positions, threads, what)
         if (shadow.reads[positions] > self.clocks[PLAIN, threads]).any():
             raise _race(shadow, what, "an earlier read")
         for number, writes, touched in shadow.flights:
             if (hit := touched[positions]).any():
                 self._knows_flight(shadow, number, threads[hit], what, writes=writes)
-        shadow.writer[positions] = threads
-        if (shadow.writer[positions] != threads).any():
-            raise _race(shadow, what, "the same statement in another thread")
-        shadow.written[positions] = self.clocks[PLAIN, threads, threads]
-        shadow.reads[positions] = 0
+
+    def _knows_sums(self, shadow: Shadow, positions: Numbers, known: Clocks, what: str) -> None:
+        if shadow.sums is not None and (shadow.sums[positions] > known).any():
+            raise _race(shadow, what, "an earlier atomic sum")
 
     def _knows_writer(self, shadow: Shadow, positions: Numbers, threads: Numbers, what: str) -> None:
         writer = shadow.writer[positions]
@@ -160,23 +182,36 @@ class Monitor:
         return self.issued - 1
 
     def touch(
-        self, shadow: Shadow, number: int, positions: Numbers, start: Knowledge, what: str, *, writes: bool
+        self,
+        shadow: Shadow,
+        number: int,
+        positions: Numbers,
+        start: Knowledge,
+        what: str,
+        *,
+        writes: bool,
+        commutes: bool = False,
     ) -> None:
         """Operation `number`, of which `start` is known at its issue, accesses elements; raises Violation if it may
-        meet another access."""
+        meet another access. With `commutes` it adds to them, in any order with others that do."""
         row = start.clocks[EVERYWHERE if isinstance(shadow.place.memory, Gmem) else SHARED]
         writer = shadow.writer[positions]
         if ((writer >= 0) & (row[writer] < shadow.written[positions])).any():
             raise _race(shadow, what, "an earlier ordinary write")
         if writes and (shadow.reads[positions] > row).any():
             raise _race(shadow, what, "an earlier ordinary read")
+        self._knows_sums(shadow, positions, row, what)
         for other, wrote, touched in shadow.flights:
+            if commutes and other in shadow.summing:
+                continue
             known = (start.over if wrote else start.over | start.read) >> other & 1
             if (writes or wrote) and other != number and not known and touched[positions].any():
                 raise _race(shadow, what, "another asynchronous operation")
         mask = np.zeros(shadow.place.total, np.bool_)
         mask[positions] = True
         shadow.flights.append((number, writes, mask))
+        if commutes:
+            shadow.summing.add(number)
 
 
 def _race(shadow: Shadow, what: str, other: str) -> Violation:

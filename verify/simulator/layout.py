@@ -14,7 +14,7 @@ from exogpu.ir.instr import Proxy
 from exogpu.ir.interp.plan import buffers_of
 from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import InstrCall, Window
-from exogpu.ir.types import Gmem, Memory, Rmem, Scalar, Smem, WgmmaD
+from exogpu.ir.types import Gmem, Memory, Rmem, Scalar, Smem, WgmmaA, WgmmaD
 from exogpu.ir.walk import walk
 from exogpu.verify.simulator.expr import Numbers
 
@@ -67,7 +67,7 @@ def places(proc: Proc, sizes: Mapping[str, int]) -> dict[str, Place]:
                 pass
             case Rmem():
                 span = 1
-            case WgmmaD():
+            case WgmmaD() | WgmmaA():
                 span = WARP
             case Gmem():
                 pass

@@ -34,7 +34,8 @@ def _block(block: tuple[Stmt, ...], frame: Frame, call: InstrCall, context: Cont
                         out += _block(part, inner, call, context)
             case Assign():
                 by = replace(frame, threads=_performers(stmt, frame, call))
-                out.append(replace(move(stmt, by, context, gathers=True), span=call.span))
+                found = move(stmt, by, context, gathers=True)
+                out.append(replace(found, span=call.span, commutes=_commutes(stmt, call)))
             case _:
                 raise InternalError(f"a {type(stmt).__name__} in the meaning of {call.instr.name}")
     return out
@@ -46,6 +47,12 @@ def _expanded(frame: Frame, var: str, lo: int, hi: int) -> Frame:
     env = {n: np.repeat(v, count) if isinstance(v, np.ndarray) else v for n, v in frame.env.items()}
     env[var] = np.tile(np.arange(lo, hi), len(frame.threads))
     return replace(frame, env=env, threads=np.repeat(frame.threads, count))
+
+
+def _commutes(stmt: Assign, call: InstrCall) -> bool:
+    """The assignment is a reduction (`Mode.REDUCE`) of the instruction."""
+    reduced = (call.window(f.operand).buffer for f in call.instr.footprints if f.mode is Mode.REDUCE)
+    return stmt.op == "+=" and stmt.buffer in reduced
 
 
 def _performers(stmt: Assign, frame: Frame, call: InstrCall) -> Numbers:

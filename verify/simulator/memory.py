@@ -81,6 +81,16 @@ class Contents:
         self.data[positions] = values
         self.unfenced[positions] = True
 
+    def add(self, positions: Numbers, threads: Numbers, values: Array) -> None:
+        """Atomic additions of these threads, visible to all at once, after what each has stored there itself."""
+        if self.held is not None and self.mine is not None:
+            own = self.held[threads, positions]
+            self.data[positions[own]] = self.mine[threads[own], positions[own]]
+            self.held[threads, positions] = False
+        np.add.at(self.data, positions, values)
+        self.data[positions] = convert(self.data[positions], self.place.dtype)
+        self.unfenced[positions] = True
+
     def release(self, threads: Numbers) -> None:
         """The held stores of these threads become visible."""
         if self.held is None or self.mine is None:
@@ -132,6 +142,11 @@ class Memory:
         values = self.values(move, which, asynchronous=False, what=what)
         target = self.contents[move.place.name]
         rows = self._rows(target, threads)
+        if move.commutes:
+            if self.monitor is not None and target.shadow is not None:
+                self.monitor.add(target.shadow, at, threads + self.base, what)
+            target.add(at, rows, np.broadcast_to(values, at.shape))
+            return
         if self.monitor is not None and target.shadow is not None:
             if move.adds:
                 self.monitor.load(target.shadow, at, threads + self.base, what)
@@ -182,7 +197,8 @@ class Memory:
         move.compute(fetch, lambda array: array[which])
         target = self.contents[move.place.name]
         if target.shadow is not None:
-            monitor.touch(target.shadow, number, move.positions[which], known, what, writes=True)
+            at = move.positions[which]
+            monitor.touch(target.shadow, number, at, known, what, writes=True, commutes=move.commutes)
 
     def deliver(self, move: Move, which: Which, values: Array, what: str) -> None:
         """An asynchronous operation writes some lanes of a movement."""

@@ -41,7 +41,7 @@ Compute = Callable[[Fetch, Pick], Array]
 @dataclass(frozen=True, slots=True, eq=False)
 class Move:
     """`place[positions] = compute(...)` or `+=`, lane by lane; `threads` performs each lane. With `gathers` several
-    lanes may add to one element, as one instruction's sums do."""
+    lanes may add to one element, as one instruction's sums do. `commutes`: each addition is one atomic step."""
 
     span: Span
     place: Place
@@ -50,6 +50,7 @@ class Move:
     adds: bool
     gathers: bool
     compute: Compute
+    commutes: bool = False
 
     def __len__(self) -> int:
         return len(self.threads)

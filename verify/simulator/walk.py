@@ -37,7 +37,7 @@ from exogpu.ir.stmt import (
     Threads,
     Window,
 )
-from exogpu.ir.types import Rmem, Smem, WgmmaD
+from exogpu.ir.types import Rmem, Smem, WgmmaA, WgmmaD
 from exogpu.ir.walk import walk
 from exogpu.verify.simulator.expr import Numbers, Truths, cond, index, lanes, negated
 from exogpu.verify.simulator.meaning import moves
@@ -161,7 +161,7 @@ class Walk:
                 self.allocated[stmt.name] += 1
                 frame = team.frame
                 return replace(team, frame=replace(frame, slots={**frame.slots, stmt.name: slot}))
-            case Rmem() | WgmmaD():
+            case Rmem() | WgmmaD() | WgmmaA():
                 self._emit(
                     f"allocation of {stmt.name}", stmt, team.frame.threads, Fresh(self.context.places[stmt.name])
                 )

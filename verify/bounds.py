@@ -145,15 +145,15 @@ def _ownership(program: Program, event: Event, access: Access, n: int) -> Iterat
     place = owner(buffer, access, program.threads)
     if place is None:
         return
-    offset = first_offset(program.events, buffer, program.threads) or 0
+    theirs = Bin("+", place, first_offset(program.events, buffer, program.threads) or Int(0))
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         (x,) = xs
         mine = to_poly(model.ctx, event.first, x.env)
-        return model.ctx.api.negate(model.ctx.eq(mine, to_poly(model.ctx, place, x.env) + offset))
+        return model.ctx.api.negate(model.ctx.eq(mine, to_poly(model.ctx, theirs, x.env)))
 
     def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
-        return evaluate(event.first, xs[0].env) != evaluate(place, xs[0].env) + offset
+        return evaluate(event.first, xs[0].env) != evaluate(theirs, xs[0].env)
 
     yield Claim(
         Property(f"ownership/{access.buffer}/{event.id}.{n}", (event,), bad, check),

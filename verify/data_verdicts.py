@@ -26,6 +26,7 @@ from exogpu.verify.result import Chain, Counterexample, Obligation, Status
 from exogpu.verify.reuse import reuse_conflicts, storage_facts
 from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.text import HELP, LANDING, pair_question, race_message, single_question
+from exogpu.verify.turns import choice
 from exogpu.verify.withdrawn import DRAIN, without_axioms, would_accept
 from exogpu.verify.witness import race, single
 
@@ -218,6 +219,13 @@ def _apart(program: Program, buffer: Buffer, first: Use, second: Use, prop: Prop
     if Mode.READ not in (first.access.mode, second.access.mode):
         advice += ", or add to common ones with atomic_add in all tasks, or with tma_reduce_add in all"
     yield judge(program, base, verdict, message, advice, labels)
+
+
+def choice_obligations(program: Program) -> Iterator[Obligation]:
+    """The units of roles that take turns exist."""
+    for event in program.events:
+        if event.chooses is not None:
+            yield from _claim(program, choice(event, event.chooses))
 
 
 def claim_pieces(program: Program) -> Iterator[Piece]:

@@ -6,13 +6,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from exogpu.ir.collective import plus
-from exogpu.ir.index import Bin, BoolOp, Cond, Index, Int, Not, Var
+from exogpu.ir.index import ORDINAL, Bin, BoolOp, Cond, Index, Int, Not, Var
 from exogpu.ir.instr import (
     BufferInfo,
     ClusterArrive,
     ClusterWait,
-    CompleteTx,
-    Footprint,
     Mode,
     NamedArrive,
     Proxy,
@@ -34,12 +32,22 @@ from exogpu.ir.stmt import (
     Stmt,
     Tasks,
     Threads,
-    Window,
 )
 from exogpu.ir.types import Gmem, Rmem
 from exogpu.ir.value import Value
-from exogpu.ir.walk import reads
-from exogpu.verify.calls import barrier_of, completion_of, conditions, effect, ends, pipeline
+from exogpu.ir.walk import reads, substitute_index
+from exogpu.verify.calls import (
+    alignments,
+    barrier_of,
+    completion_of,
+    conditions,
+    delivered,
+    effect,
+    ends,
+    footprint,
+    one_cta,
+    pipeline,
+)
 from exogpu.verify.declared import (
     CLUSTER_BARRIER,
     CTA_ROLE,
@@ -66,6 +74,7 @@ from exogpu.verify.program import (
     Loop,
     LoopKind,
     Program,
+    Selection,
     Step,
     TaskVar,
     TxOn,
@@ -93,6 +102,7 @@ class _Place:
     first: Index
     size: int
     role: str
+    selection: Selection | None = None
 
     def enter(self, loop: Loop) -> _Place:
         step = Step(self.counter.take(), loop, len(self.guards))
@@ -133,10 +143,8 @@ class _Lowering:
             case If(cond, then, orelse):
                 self.block(then, replace(place, guards=(*place.guards, *_conjuncts(cond))))
                 self.block(orelse, replace(place, guards=(*place.guards, *_conjuncts(Not(cond)))))
-            case Role(name, body):
-                decl = next(r for r in self.proc.block.roles if r.name == name)
-                first = plus(place.first, Int(decl.first))
-                self.block(body, replace(place, first=first, size=decl.threads, role=name))
+            case Role():
+                self.role(stmt, place)
             case Alloc():
                 self.alloc(stmt, place)
             case Assign():
@@ -149,6 +157,19 @@ class _Lowering:
                 self.arrive(stmt, place)
             case Await(barrier, lag):
                 self.emit(stmt, place, f"Await {barrier}", Exec.EACH, action=AwaitAction(barrier, lag))
+
+    def role(self, stmt: Role, place: _Place) -> None:
+        decl = next(r for r in self.proc.block.roles if r.name == stmt.name)
+        inside = replace(place, first=plus(place.first, Int(decl.first)), size=decl.threads, role=decl.name)
+        if stmt.index is not None:
+            index = substitute_index(stmt.index, {ORDINAL: Var(TASK)})
+            count = decl.threads // decl.unit
+            selection = Selection(index, count, decl.unit, decl.first, self.proc.block.threads)
+            label, computed = f"choice of a unit of {decl.name}", (Computed(index),)
+            self.emit(stmt, inside, label, Exec.EACH, computed=computed, chooses=selection)
+            first = plus(inside.first, Bin("*", Int(decl.unit), index))
+            inside = replace(inside, first=first, size=decl.unit, selection=selection)
+        self.block(stmt.body, inside)
 
     def task_nest(self, stmt: For, place: _Place) -> None:
         """All task loops are one walk of the CTA over its tasks; their variables are the task's coordinates."""
@@ -175,6 +196,7 @@ class _Lowering:
             place.first,
             per_cta=whole and not private,
             storage=storage(self.proc.block, stmt),
+            selection=place.selection,
         )
         self.emit(stmt, place, f"allocation of {stmt.name}", Exec.EACH)
 
@@ -227,13 +249,13 @@ class _Lowering:
             case ClusterWait():
                 self.await_cluster(call, place, instr.name)
                 return
-        accesses = tuple(self.footprint(call, f) for f in instr.footprints)
+        accesses = tuple(footprint(call, f, self.info) for f in instr.footprints)
         cta: Index | None = None
         if instr.spread is not None:
             ctas = next(d for d in call.window(instr.spread).dims if isinstance(d, Range))
             place, cta = self.spread(place, ctas.lo, ctas.extent)
-            accesses = tuple(self.one_cta(call, f, cta) for f in instr.footprints)
-        completion = completion_of(call, self.delivered(call, spread=cta is not None), cta)
+            accesses = tuple(one_cta(call, f, cta, self.info) for f in instr.footprints)
+        completion = completion_of(call, delivered(call, self.info, spread=cta is not None), cta)
         mode = Exec.WARPS if completion is not None and instr.aligned else Exec.EACH
         action = effect(call)
         mode = Exec.FIRST if isinstance(action, ArriveAction) else mode
@@ -248,7 +270,7 @@ class _Lowering:
             aligned=instr.aligned,
             pipeline=pipeline(call),
             computed=(*(Computed(i) for a in accesses for i in ends(a)), *conditions(call)),
-            alignments=self.alignments(call),
+            alignments=alignments(call, self.info),
         )
 
     def named(self, call: InstrCall, joins: NamedArrive, place: _Place) -> None:
@@ -279,46 +301,6 @@ class _Lowering:
         else:
             self.emit(stmt, place, "Fence", Exec.TOGETHER, action=FenceAction())
 
-    def alignments(self, call: InstrCall) -> tuple[Aligned, ...]:
-        out: list[Aligned] = []
-        for need in call.instr.alignments(call, self.info):
-            window = call.window(need.operand)
-            dim = need.dim % len(window.dims)
-            place = window.dims[dim]
-            index = place.lo if isinstance(place, Range) else place.index
-            out.append(Aligned(window.buffer, dim, index, need.multiple))
-        return tuple(out)
-
-    def footprint(self, call: InstrCall, f: Footprint) -> Access:
-        window = call.window(f.operand)
-        dims = tuple((d.lo, d.extent) if isinstance(d, Range) else (d.index, 1) for d in window.dims)
-        ranged = tuple(n for n, d in enumerate(window.dims) if isinstance(d, Range))
-        warp_dim = None if f.warp_dim is None else ranged[f.warp_dim]
-        clips = f.operand in call.instr.zero_fill and isinstance(self.info[window.buffer].memory, Gmem)
-        clipped = (tuple(range(len(dims))) if call.instr.fills_points else ranged) if clips else ()
-        return Access(window.buffer, dims, f.mode, f.proxy, window.span, warp_dim, clipped)
-
-    def one_cta(self, call: InstrCall, f: Footprint, cta: Index) -> Access:
-        """The access of the part of a spread instruction that works in one CTA."""
-        access = self.footprint(call, f)
-        if f.operand != call.instr.spread:
-            return access
-        dim = next(n for n, d in enumerate(call.window(f.operand).dims) if isinstance(d, Range))
-        return replace(access, dims=(*access.dims[:dim], (cta, 1), *access.dims[dim + 1 :]))
-
-    def delivered(self, call: InstrCall, *, spread: bool) -> int:
-        """Bytes that a copy completes on one barrier."""
-        if not isinstance(call.instr.completion, CompleteTx):
-            return 0
-        window = call.window(call.instr.completion.data)
-        return self.bytes(window) // (window.shape[0] if spread else 1)
-
-    def bytes(self, window: Window) -> int:
-        total = self.info[window.buffer].dtype.bytes
-        for extent in window.shape:
-            total *= extent
-        return total
-
     # -- events --------------------------------------------------------------------------------------------------
 
     def emit(
@@ -335,6 +317,7 @@ class _Lowering:
         pipeline: str | None = None,
         computed: tuple[Computed, ...] = (),
         alignments: tuple[Aligned, ...] = (),
+        chooses: Selection | None = None,
     ) -> None:
         """Appends the event of a statement at its place."""
         self.events.append(
@@ -355,6 +338,8 @@ class _Lowering:
                 pipeline=pipeline,
                 computed=computed,
                 alignments=alignments,
+                selection=place.selection,
+                chooses=chooses,
             )
         )
 

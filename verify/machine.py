@@ -116,8 +116,9 @@ class Machine:
         for n, item in enumerate(self.unrolling.items):
             match item.event.action, item.event.completion:
                 case ArriveAction(barrier), _:
-                    cta = self.unrolling.barrier_cta(n)
-                    arriving.update((barrier, cta, thread) for thread in item.threads)
+                    cta, turns = self.unrolling.barrier_cta(n), item.event.selection
+                    who = (thread if turns is None else turns.peers(thread)[0] for thread in item.threads)
+                    arriving.update((barrier, cta, thread) for thread in who)
                 case _, TxOn(barrier, size):
                     number = self.unrolling.number(n, item.first)
                     self.bound[barrier, self.unrolling.barrier_cta(n), number] += size

@@ -12,7 +12,14 @@ from exogpu.ir.proc import Proc
 from exogpu.smt.solver import Unsat, version
 from exogpu.verify.axioms import DEFAULT, Policy
 from exogpu.verify.barrier_verdicts import barrier_pieces, quick_barrier_pieces
-from exogpu.verify.data_verdicts import Suspects, claim_pieces, race_pieces, split_race_pieces, task_pieces
+from exogpu.verify.data_verdicts import (
+    Suspects,
+    choice_obligations,
+    claim_pieces,
+    race_pieces,
+    split_race_pieces,
+    task_pieces,
+)
 from exogpu.verify.initialised import uninitialised
 from exogpu.verify.pieces import Piece, groups
 from exogpu.verify.prepare import prepare
@@ -31,13 +38,16 @@ def verify(proc: Proc, policy: Policy = DEFAULT, *, jobs: int = 1) -> Report:
     started = time.perf_counter()
     program = prepare(proc, policy)
     calls: list[Callable[[], list[Obligation] | None]] = [partial(_something_runs, program)]
+    calls.append(partial(_choices, program))
     calls += [group.decide for group in groups(program, _pieces(proc, program))]
     obligations: list[Obligation] = []
     with closing(spread(calls, jobs)) as results:
-        for found in results:
+        for n, found in enumerate(results):
             if found is None:
                 return _report(proc, program, (), started, policy, vacuous=True)
             obligations += found
+            if n == 1 and any(o.status is not Status.PROVED for o in found):
+                break  # everything else takes it that exactly one unit executes
     return _report(proc, program, obligations, started, policy)
 
 
@@ -48,9 +58,11 @@ def attempt(proc: Proc, policy: Policy, suspects: Suspects) -> Report:
     program = prepare(proc, policy)
     if _something_runs(program) is None:
         return _report(proc, program, (), started, policy, vacuous=True)
+    obligations = _choices(program)
+    if any(o.status is not Status.PROVED for o in obligations):
+        return _report(proc, program, obligations, started, policy)
     likely, others = split_race_pieces(program, suspects)
     first = (quick_barrier_pieces(program), likely, barrier_pieces(program), others)
-    obligations: list[Obligation] = []
     for piece in chain(*first, task_pieces(program), _single(proc, program)):
         obligations += piece.decide(program)
         if any(o.status is Status.REFUTED for o in obligations):
@@ -63,6 +75,10 @@ def _something_runs(program: Program) -> list[Obligation] | None:
     session = Session(program, "assumptions", {})
     session.add([session.ctx.le(1, session.model.sizes[TASKS])])
     return None if isinstance(session.check(), Unsat) else []
+
+
+def _choices(program: Program) -> list[Obligation]:
+    return list(choice_obligations(program))
 
 
 def prove(proc: Proc, policy: Policy = DEFAULT, *, jobs: int = 1) -> tuple[ProvenKernel | None, Report]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from exogpu.smt.poly import ZERO
 from exogpu.smt.terms import Formula
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.ordinal import count_until
 from exogpu.verify.phases import Phases, arrives, awaits, channels, signalled_by
 from exogpu.verify.program import AwaitAction, Barrier, Event, Program
 from exogpu.verify.single import Property
@@ -28,8 +28,8 @@ def _turn(program: Program, barrier: Barrier, event: Event) -> Claim:
     ends = signalled_by(program, through, awaits(program, barrier.name))
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
-        open_ = count_until(model, joins, xs[0]) - count_until(model, ends, xs[0])
-        return model.ctx.api.negate(model.ctx.eq(open_, int(waits)))
+        joined, ended = ([phases.count(xs[0], s) for s in found] for found in (joins, ends))
+        return model.ctx.api.negate(model.ctx.eq(sum(joined, ZERO), sum(ended, ZERO) + int(waits)))
 
     def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
         tally = Tally(program, sizes)

@@ -27,24 +27,11 @@ class Piece:
     written: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Landing:
-    """What a thread's copies do for an mbarrier when all of them are over: an arrival for `phase`, or with `holds` the
-    end of a hold. `accounts` are their numbers for the monitor."""
-
-    operation: Operation
-    thread: int
-    barrier: str
-    phase: int
-    holds: bool
-    behind: tuple[Flight, ...]
-    accounts: tuple[int, ...]
-
-
 @dataclass(slots=True, eq=False)
 class Flight:
     """An operation of the unit that begins at `thread`; `number` is its phase or group. It begins to write when
-    `behind`, earlier operations on the same registers, are done. `account` is its number for the monitor."""
+    `behind`, earlier operations on the same registers, are done. `account` is its number for the monitor, `tells`
+    the numbers of the operations whose effects its completion makes known, as bits."""
 
     operation: Operation
     issue: Issue
@@ -53,6 +40,7 @@ class Flight:
     pieces: list[Piece]
     behind: tuple[Flight, ...] = ()
     account: int = 0
+    tells: int = 0
 
     @property
     def threads(self) -> range:
@@ -84,7 +72,7 @@ class Flight:
     def advance(self, memory: Memory, random: Random) -> bool:
         """One piece reads or writes; False if it must wait for operations before it."""
         if not self.pieces:
-            return True
+            return all(f.done for f in self.behind)
         ready = [p for p in self.pieces if p.values is None]
         if all(f.done for f in self.behind):
             open_ = [p for p in self.pieces if not p.written]
@@ -94,11 +82,10 @@ class Flight:
             return False
         piece = random.choice(ready)
         if piece.values is None:
-            values = memory.flying(piece.move, piece.which, ordinary=self.issue.ordinary)
+            values = memory.values(piece.move, piece.which, asynchronous=True)
             piece.values = np.broadcast_to(values, piece.which.shape)
         else:
-            what = self.operation.what
-            memory.deliver(piece.move, piece.which, piece.values, what, ordinary=self.issue.ordinary)
+            memory.deliver(piece.move, piece.which, piece.values, self.operation.what)
             piece.written = True
         return True
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from exogpu.ir.instr import Group, ProxyFence, WgmmaFence
 from exogpu.source import Span
 from exogpu.verify.simulator.expr import Numbers
@@ -41,15 +43,26 @@ class InGroup:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class AfterCopies:
+    """An arrival for `phases` of the barriers of `ctas`, once the thread's copies of a group kind have landed; one that
+    `holds` is not counted for the phase, but keeps it open from its issue on."""
+
+    group: Group
+    barrier: str
+    phases: Numbers
+    ctas: Numbers
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Issue:
     """An asynchronous operation: one flight for each `unit` threads. `chain` names operations that run in order if
-    they write the same registers; `ordinary` ones access memory as threads do, not through the async proxy."""
+    they write the same registers."""
 
     moves: tuple[Move, ...]
-    completion: OnBarrier | InGroup
+    completion: OnBarrier | InGroup | AfterCopies
     unit: int
     chain: str | None
-    ordinary: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,21 +85,27 @@ class ArriveOn:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WhenLanded:
-    """The thread's cp.async so far, when they have landed, make its arrival for `phases` of its CTA's barrier; or with
-    `holds`, keep that phase open until then."""
-
-    barrier: str
-    phases: Numbers
-    holds: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class AwaitOn:
     """Waits for `phases` of the barrier of the thread's own CTA; nothing to wait for where that is negative."""
 
     barrier: str
     phases: Numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Join:
+    """Threads join a generation of the named barrier of their CTA."""
+
+    barrier: str
+    generations: Numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pass:
+    """Threads wait until the generation that they have joined is complete."""
+
+    barrier: str
+    generations: Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +124,7 @@ class Fresh:
     place: Place
 
 
-Action = InOrder | Issue | Rendezvous | ArriveOn | WhenLanded | AwaitOn | WaitGroup | Fresh | ProxyFence | WgmmaFence
+Action = InOrder | Issue | Rendezvous | ArriveOn | AwaitOn | Join | Pass | WaitGroup | Fresh | ProxyFence | WgmmaFence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,3 +144,9 @@ class Trace:
 
     operations: tuple[Operation, ...]
     of_thread: tuple[tuple[int, ...], ...]
+
+
+def entries(operation: Operation, values: Numbers, threads: list[int]) -> list[int]:
+    """The entries of a per-thread array of an operation."""
+    found: list[int] = values[np.searchsorted(operation.threads, threads)].tolist()
+    return found

@@ -35,6 +35,7 @@ from exogpu.verify.split import in_turns
 from exogpu.verify.text import HELP
 from exogpu.verify.transactions import byte_obligations
 from exogpu.verify.trial import on_trial
+from exogpu.verify.withdrawn import would_order
 from exogpu.verify.witness import failure, race, run_to_failure
 
 
@@ -259,7 +260,7 @@ def _all_of(program: Program, base: Obligation, way: Way, message: str) -> Oblig
                 chains += found
                 queries.append(query)
             case Violated() as outcome:
-                return _overtaken(base, outcome, message)
+                return _overtaken(base, goal, outcome, message)
             case Impossible():
                 pass  # no two instances share the phase
             case Undecided(reason):
@@ -281,7 +282,7 @@ def _exists(
             return run(program, base, sizes, message)
 
 
-def _overtaken(base: Obligation, outcome: Violated, message: str) -> Obligation:
+def _overtaken(base: Obligation, goal: Goal, outcome: Violated, message: str) -> Obligation:
     """REFUTED only if delaying the earlier instance makes the machine's phases go wrong."""
     for delay in (Delay(outcome.x), Delay(outcome.x, outcome.y)):
         machine, ending = run_to_failure(outcome.unrolling, delay)
@@ -296,7 +297,11 @@ def _overtaken(base: Obligation, outcome: Violated, message: str) -> Obligation:
                 help=HELP[base.rule],
                 counterexample=replace(shown, facts=facts),
             )
-    return replace(base, status=Status.UNKNOWN, reason=f"{message}, but no run that was tried shows it")
+    reason = f"{message}, but no run that was tried shows it"
+    missing = would_order(outcome, goal.needs)
+    if missing:
+        reason = f"only axiom {' and '.join(missing)}, which is not accepted, orders the two: {message}"
+    return replace(base, status=Status.UNKNOWN, reason=reason)
 
 
 # -- arrives on barriers of other CTAs ---------------------------------------------------------------------------------

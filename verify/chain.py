@@ -297,8 +297,9 @@ def axioms(chain: LiftedChain, x: Event, y: Event, needs: Needs) -> tuple[str, .
     used |= {edge_axiom(a.event) for a, edge in zip(chain.links, chain.edges, strict=False) if edge is Edge.COMPLETION}
     if isinstance(x.completion, InGroup) and x.completion.group is Group.WGMMA:
         used |= chain.axioms & {"L12"}
-    if needs.both_async and any(barrier_cta(e) is not None for e in (x, y, *(link.event for link in chain.links))):
-        used.add("L4")
+    abroad = any(barrier_cta(e) is not None for e in (x, y, *(link.event for link in chain.links)))
+    if needs.both_async and abroad:
+        used |= chain.axioms & {"L4"}
     return in_order(used)
 
 

@@ -34,6 +34,7 @@ def multicast_ring(c: Choices) -> str:
         each, cta = _each(c)
         with c.text.block(each), c.text.block("with role(p):"), c.text.block(f"for {c.text.name('p')} in threads(1):"):
             c.sync(f"Await({empty}, lag={c.pick((1, 2, 3)) if c.chance(0.15) else depth})")
+            c.sync("fence_proxy_async_all()")
             x, row = c.source(k)
             part = f"{both}[:, {cta} : {cta} + 1, :]"
             c.text.add(f"tma_load_multicast({part}, {x}[{row} + {cta} : {row} + {cta} + 1, 0:{WARP}], {full})")
@@ -49,7 +50,8 @@ def multicast_ring(c: Choices) -> str:
                 for n in range(CTAS):
                     c.text.add(f"{y}[t, {cta}, {lane}] += {both}[{cta}, {n}, {c.place(lane, WARP)}]")
                 c.text.add(*([f"{y}[t, {cta}, {lane}] += {mine}[{cta}, 0, {c.place(lane, WARP)}]"] if own else []))
-            c.sync("fence_proxy_async()")
+            if c.chance(0.1):
+                c.text.add("fence_proxy_async()")
             c.sync("Fence()")
             _release(c, empty)
     c.text.finish("Fence()")

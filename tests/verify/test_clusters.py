@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from exogpu.lang import load
+from exogpu.verify.axioms import Policy
 from exogpu.verify.prove import verify
 from exogpu.verify.result import Report, Status
 
@@ -104,6 +105,17 @@ def test_good(text: str, tmp_path: Path) -> None:
 
 def test_axioms_of_a_multicast_ring(tmp_path: Path) -> None:
     assert {"L1", "L7", "L11"} <= set(verdict(ring(), tmp_path).axioms)
+
+
+@pytest.mark.parametrize(("axiom", "status"), [("L4", Status.PROVED), ("L11", Status.UNKNOWN)])
+def test_a_multicast_ring_without_an_axiom(axiom: str, status: Status, tmp_path: Path) -> None:
+    """Its copies into one row are issued by one CTA, so L4 is not needed; counting its phases needs L11."""
+    path = tmp_path / "ring.py"
+    path.write_text(ring())
+    report = verify(load(path)["k"], Policy(without=frozenset((axiom,))))
+    assert report.status is status and axiom not in report.axioms
+    open_ = [o for o in report.obligations if o.status is not Status.PROVED]
+    assert all(o.reason.startswith(f"only axiom {axiom}, which is not accepted, orders the two") for o in open_)
 
 
 @pytest.mark.parametrize(

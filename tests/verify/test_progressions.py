@@ -138,3 +138,9 @@ def test_a_long_period_is_left_open(tmp_path: Path) -> None:
     report = read(tmp_path / "long.py", ring("k % 1000 == 0"))
     assert report.status is Status.UNKNOWN
     assert any("repeat only after 1000 iterations" in o.reason for o in report.obligations)
+
+
+def test_trips_that_depend_on_the_task_are_left_open(tmp_path: Path) -> None:
+    report = read(tmp_path / "causal.py", ring("k >= 0", lag=2).replace("seq(0, K)", "seq(0, t + 1)"))
+    assert report.status is Status.UNKNOWN
+    assert any("the bounds of loop k depend on t" in o.reason for o in report.obligations)

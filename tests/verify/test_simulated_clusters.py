@@ -27,7 +27,7 @@ BAD = {
     "too few bytes": ring(tx="128"),
     "one CTA gets nothing": ring(copy=PART),
     "lanes that still read": ring(join="pass"),
-    "no proxy fence": ring(proxy="pass"),
+    "no proxy fence": ring(issuer="pass"),
     "released in the own CTA alone": ring(target="c"),
     "released in the first CTA alone": ring(target="0"),
     "a CTA that is not there": ring(target="r + 1"),
@@ -51,6 +51,15 @@ def test_good(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", BAD)
 def test_bad(name: str, watch: bool, tmp_path: Path) -> None:
     assert not isinstance(run(tmp_path, BAD[name], watch=watch), Agrees | Undefined)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [ring(issuer="pass", reader="fence_proxy_async_all()"), ring(issuer="fence_proxy_async()")],
+    ids=["in another CTA", "for the own shared memory"],
+)
+def test_proxy_fences_that_do_not_reach_the_other_cta(text: str, tmp_path: Path) -> None:
+    assert isinstance(run(tmp_path, text, watch=True), Race)
 
 
 def test_relaxed_arrives_publish_no_ordinary_read(tmp_path: Path) -> None:

@@ -165,6 +165,7 @@ MULTICAST = """def k(T: size, K: size, X: f32[T + K, 64] @ GMEM, Y: f32[T, 2, 64
                 with role(p):
                     for one in threads(1):
                         Await(empty, lag=2)
+                        {proxy}
                         tma_load_multicast(
                             s[:, c : c + 1, :], X[t + k : t + k + 1, 32 * c : 32 * c + 32], full
                         )
@@ -174,7 +175,6 @@ MULTICAST = """def k(T: size, K: size, X: f32[T + K, 64] @ GMEM, Y: f32[T, 2, 64
                     Await(full)
                     for l in threads(64):
                         Y[t, d, l] += s[d, 1 - l // 32, 31 - l % 32]
-                    {proxy}
                     Fence()
                     {release}
     {last}
@@ -183,7 +183,7 @@ MULTICAST = """def k(T: size, K: size, X: f32[T + K, 64] @ GMEM, Y: f32[T, 2, 64
 
 def multicast(
     release: str = "for r in threads(2):\n                        Arrive(empty[r])",
-    proxy: str = "fence_proxy_async()",
+    proxy: str = "fence_proxy_async_all()",
     count: int = 2,
     tx: int = 256,
     slots: int = 2,

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from exogpu.diagnostics import BadInput
 from exogpu.ir.interp import interpret
 from exogpu.lang import load
 from exogpu.verify.prove import verify
@@ -142,3 +143,18 @@ def test_the_sequential_meaning_does_not_know_the_unit(folder: Path) -> None:
     rows = np.arange(96, dtype=np.float32).reshape(3, 32)
     out = interpret(kernel, {"T": 3, "K": 2, "X": rows, "Y": np.zeros((3, 32), np.float32)})
     assert (out["Y"] == rows).all()
+
+
+def test_a_unit_allocates_from_no_pool(folder: Path) -> None:
+    text = (
+        staged()
+        .replace("SMEM(ring=2)", 'SMEM(pool="a")')
+        .replace(
+            "        with role(worker[",
+            '        other: f32[32] @ SMEM(pool="a", offset=128)\n        with role(worker[',
+            1,
+        )
+    )
+    (folder / "pool.py").write_text(text)
+    with pytest.raises(BadInput, match="once for each unit"):
+        load(folder / "pool.py")

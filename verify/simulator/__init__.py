@@ -11,7 +11,9 @@ layout                where buffers lie: copies per thread, warp or CTA, ring sl
 moves, meaning        element-wise data movement, of assignments and of instructions
 trace, walk           every thread's operations in program order, numbered; the same for all schedules
 memory                contents: generic and async view, stores not visible yet, accesses not fenced yet
-mbarrier, flight      barrier objects; asynchronous operations between issue and completion
+mbarrier, barriers    barrier objects, and all of a cluster's
+flight                asynchronous operations between issue and completion
+clocks                who knows of whose accesses: the races of a run
 cluster               threads, barriers and operations in flight of one cluster, and what a step does
 schedule, run         who moves next; the way in
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
@@ -10,30 +10,31 @@ import numpy as np
 
 from exogpu.diagnostics import InternalError
 from exogpu.ir.collective import WARP
-from exogpu.ir.instr import ProxyFence, WgmmaFence
-from exogpu.ir.proc import BarrierDecl
+from exogpu.ir.instr import Group, Proxy, ProxyFence, WgmmaFence
 from exogpu.ir.types import Smem
+from exogpu.verify.simulator.barriers import Barriers, Chosen
 from exogpu.verify.simulator.expr import Numbers
 from exogpu.verify.simulator.flight import Flight, pieces
-from exogpu.verify.simulator.mbarrier import Mbarrier
 from exogpu.verify.simulator.memory import Memory
 from exogpu.verify.simulator.moves import Move
 from exogpu.verify.simulator.outcome import Broken, Race, Violation
 from exogpu.verify.simulator.trace import (
+    AfterCopies,
     ArriveOn,
     AwaitOn,
     Fresh,
     InGroup,
     InOrder,
     Issue,
+    Join,
     OnBarrier,
     Operation,
+    Pass,
     Rendezvous,
     Trace,
     WaitGroup,
+    entries,
 )
-
-Chosen = list[int]
 
 
 @dataclass(slots=True, eq=False)
@@ -45,13 +46,12 @@ class Cluster:
     trace: Trace
     memory: Memory
     cta: int
-    declared: Mapping[str, BarrierDecl]
+    barriers: Barriers
     random: Random
     hold: float
     standing: dict[int, Chosen] = field(default_factory=dict)
     at: list[int] = field(init=False)
     running: list[int] = field(init=False)
-    objects: dict[tuple[str, int, int], Mbarrier] = field(init=False)
     flights: list[Flight] = field(default_factory=list)
     grouped: list[Flight] = field(default_factory=list)
     ended: bool = False
@@ -60,12 +60,6 @@ class Cluster:
         self.at = [0] * len(self.trace.of_thread)
         ctas = len(self.at) // self.cta
         self.running = [self.cta] * ctas
-        self.objects = {
-            (b.name, cta, slot): Mbarrier(f"{b.name}[{slot}]", b.count)
-            for b in self.declared.values()
-            for cta in range(ctas)
-            for slot in range(b.ring)
-        }
         for t, mine in enumerate(self.trace.of_thread):
             if mine:
                 self.standing.setdefault(mine[0], []).append(t)
@@ -95,31 +89,16 @@ class Cluster:
         match operation.action:
             case Rendezvous(size, firsts):
                 return self._complete(operation, size, firsts, standing, chosen)
-            case AwaitOn(barrier, phases):
-                waits = self._waits(operation, phases, chosen).items()
-                return [t for (cta, p), who in waits if self._passes(barrier, cta, p) for t in who]
+            case AwaitOn() as wait:
+                return self.barriers.able(operation, wait, chosen)
+            case Pass() as wait:
+                return self.barriers.complete(operation, wait, chosen)
             case WaitGroup(group, below, reads_only):
-                limits = _entries(operation, below, chosen)
+                limits = entries(operation, below, chosen)
                 first = self._unfinished(group, reads_only)
                 return [t for t, b in zip(chosen, limits, strict=True) if first.get(t, b) >= b]
             case _:
                 return chosen
-
-    def _object(self, barrier: str, cta: int, phase: int) -> tuple[Mbarrier, int]:
-        """The object that a phase uses, and which of the object's own phases it is."""
-        ring = self.declared[barrier].ring
-        return self.objects[barrier, cta, phase % ring], phase // ring
-
-    def _waits(self, operation: Operation, phases: Numbers, threads: Chosen) -> dict[tuple[int, int], Chosen]:
-        """Threads by the CTA and the phase that they wait for."""
-        found: dict[tuple[int, int], Chosen] = {}
-        for t, phase in zip(threads, _entries(operation, phases, threads), strict=True):
-            found.setdefault((t // self.cta, phase), []).append(t)
-        return found
-
-    def _passes(self, barrier: str, cta: int, phase: int) -> bool:
-        object_, turn = self._object(barrier, cta, phase)
-        return phase < -self.declared[barrier].ring or object_.lets_pass(turn)
 
     def _unfinished(self, group: object, reads_only: bool) -> dict[int, int]:
         """For each thread that has unfinished operations in commit groups, the earliest of these groups."""
@@ -186,9 +165,14 @@ class Cluster:
                 self.memory.release(who)
                 self._meet(operation, firsts, who.tolist())
             case ArriveOn() as arrive:
-                self._arrive(operation, arrive, who.tolist())
-            case AwaitOn(barrier, phases):
-                self._woken(operation, barrier, who.tolist(), phases)
+                self._arrive(operation, arrive, who)
+            case Join() as join:
+                self.memory.release(who)
+                self.barriers.join(operation, join, who.tolist())
+            case Pass() as wait:
+                self.barriers.passed(operation, wait, who.tolist())
+            case AwaitOn() as wait:
+                self.barriers.woken(operation, wait, who.tolist())
             case ProxyFence(everywhere):
                 self.memory.release(who)
                 self.memory.proxy_fence(everywhere=everywhere)
@@ -207,7 +191,7 @@ class Cluster:
         if monitor is None:
             return
         teams: dict[int, Chosen] = {}
-        for t, first in zip(threads, _entries(operation, firsts, threads), strict=True):
+        for t, first in zip(threads, entries(operation, firsts, threads), strict=True):
             teams.setdefault(first, []).append(t + self.memory.base)
         for team in teams.values():
             monitor.learn(team, monitor.publish(team))
@@ -219,50 +203,51 @@ class Cluster:
         monitor = self.memory.monitor
         if monitor is None:
             return
-        for t, limit in zip(threads, _entries(operation, below, threads), strict=True):
+        for t, limit in zip(threads, entries(operation, below, threads), strict=True):
             for f in self.grouped:
                 ends = f.issue.completion
                 if isinstance(ends, InGroup) and ends.group is group and f.number < limit and t in f.threads:
                     told = monitor.read if reads_only else monitor.over
                     told[t + self.memory.base] |= 1 << f.account
 
-    def _arrive(self, operation: Operation, arrive: ArriveOn, threads: Chosen) -> None:
-        phases, ctas = (_entries(operation, values, threads) for values in (arrive.phases, arrive.ctas))
+    def _arrive(self, operation: Operation, arrive: ArriveOn, who: Numbers) -> None:
+        threads = who.tolist()
+        phases, ctas = (entries(operation, values, threads) for values in (arrive.phases, arrive.ctas))
         for t, phase, cta in zip(threads, phases, ctas, strict=True):
             self._alive(cta, operation)
-            object_, turn = self._object(arrive.barrier, cta, phase)
             if not arrive.relaxed:
                 self.memory.release(np.array([t]))
-            if self.memory.monitor is not None:
-                object_.tell(self.memory.monitor.publish([t + self.memory.base], relaxed=arrive.relaxed))
-            object_.arrive(turn, arrive.tx, f"thread {t}")
-
-    def _woken(self, operation: Operation, barrier: str, threads: Chosen, phases: Numbers) -> None:
-        for (cta, phase), who in self._waits(operation, phases, threads).items():
-            object_, turn = self._object(barrier, cta, phase)
-            if phase >= 0 and self.memory.monitor is not None and object_.known is not None:
-                self.memory.monitor.learn(self._rows(who), object_.known)
-            if phase >= 0 and object_.completed <= turn:
-                text = f"a wait for phase {phase} of {barrier} returns before it is complete"
-                raise Violation(Broken(f"{text} (line {operation.span.line})"))
+            self.barriers.arrive(arrive, t, phase, cta)
 
     # -- asynchronous operations -------------------------------------------------------------------------------------
 
     def _issue(self, operation: Operation, issue: Issue, who: Numbers) -> None:
         match issue.completion:
-            case OnBarrier(phases=numbers) | InGroup(ordinals=numbers):
+            case OnBarrier(phases=numbers) | InGroup(ordinals=numbers) | AfterCopies(phases=numbers):
                 by_thread = numbers
             case _:
                 raise InternalError("an asynchronous operation without a completion")
         for t in who[:: issue.unit].tolist():
-            number = _entries(operation, by_thread, [t])[0]
+            number = entries(operation, by_thread, [t])[0]
             flight = Flight(operation, issue, t, number, pieces(issue, t, self.random))
             self._alive(self._lands(flight), operation)
             for piece in flight.pieces:
-                self.memory.contents[piece.move.place.name].meet(piece.move.positions[piece.which], operation.what)
+                if piece.move.proxy(piece.move.place) is not Proxy.GENERIC:
+                    self.memory.contents[piece.move.place.name].meet(piece.move.positions[piece.which], operation.what)
+            self.memory.release(np.array([t]))
             self._start(flight)
             flight.behind = tuple(f for f in self.flights if flight.follows(f))
+            if isinstance(issue.completion, AfterCopies):
+                self._after_copies(flight, issue.completion)
             self.flights.append(flight)
+
+    def _after_copies(self, flight: Flight, completion: AfterCopies) -> None:
+        """The operation ends when the thread's copies have landed, and tells of them."""
+        flight.behind = tuple(f for f in self.flights if _copies(f, flight.thread, completion.group))
+        flight.tells = sum(1 << f.account for f in self.grouped if _copies(f, flight.thread, completion.group))
+        if completion.holds:
+            object_, turn = self.barriers.object_of(completion.barrier, self._lands(flight), flight.number)
+            object_.hold(turn, f"thread {flight.thread}")
 
     def _start(self, flight: Flight) -> None:
         """The monitor looks at everything that an operation will access."""
@@ -274,7 +259,8 @@ class Cluster:
         if isinstance(flight.issue.completion, InGroup):
             self.grouped.append(flight)
         for piece in flight.pieces:
-            self.memory.start(piece.move, piece.which, flight.account, known, flight.operation.what)
+            issuer = flight.thread + self.memory.base
+            self.memory.start(piece.move, piece.which, flight.account, known, issuer, flight.operation.what)
 
     def fly(self, flight: Flight) -> bool:
         """One effect of an operation is performed; False if it must wait for operations before it."""
@@ -282,18 +268,26 @@ class Cluster:
             return False
         if flight.done:
             self.flights.remove(flight)
-            if isinstance(flight.issue.completion, OnBarrier):
-                barrier, bytes_ = flight.issue.completion.barrier, flight.issue.completion.bytes
-                object_, turn = self._object(barrier, self._lands(flight), flight.number)
-                if self.memory.monitor is not None:
-                    object_.tell(self.memory.monitor.effects(flight.account))
-                object_.complete(turn, bytes_, flight.operation.what)
+            self._complete_on_barrier(flight)
         return True
+
+    def _complete_on_barrier(self, flight: Flight) -> None:
+        """What the end of an operation does to its barrier, if it has one."""
+        ends, what = flight.issue.completion, flight.operation.what
+        if isinstance(ends, InGroup):
+            return
+        object_, turn = self.barriers.object_of(ends.barrier, self._lands(flight), flight.number)
+        if self.memory.monitor is not None:
+            object_.tell(self.memory.monitor.effects(flight.tells or 1 << flight.account))
+        if isinstance(ends, OnBarrier):
+            object_.complete(turn, ends.bytes, what)
+        else:
+            object_.arrive(turn, 0, f"thread {flight.thread}")
 
     def _lands(self, flight: Flight) -> int:
         """The CTA in which an operation completes."""
-        if isinstance(flight.issue.completion, OnBarrier):
-            return _entries(flight.operation, flight.issue.completion.ctas, [flight.thread])[0]
+        if isinstance(flight.issue.completion, OnBarrier | AfterCopies):
+            return entries(flight.operation, flight.issue.completion.ctas, [flight.thread])[0]
         return flight.thread // self.cta
 
     # -- ends --------------------------------------------------------------------------------------------------------
@@ -321,9 +315,8 @@ class Cluster:
     def end(self) -> None:
         """Every thread has ended; raises Violation if bytes are still expected."""
         self.ended = True
-        for o in self.objects.values():
-            if o.tx:
-                raise Violation(Broken(f"{o.name} still expects {o.tx} bytes at the end"))
+        for problem in self.barriers.unfinished():
+            raise Violation(Broken(problem))
 
     def waits(self) -> Iterator[str]:
         """Who waits, at what."""
@@ -332,10 +325,9 @@ class Cluster:
             yield f"{len(threads)} threads from {min(threads)} at {operation.what} (line {operation.span.line})"
 
 
-def _entries(operation: Operation, values: Numbers, threads: Chosen) -> list[int]:
-    """The entries of a per-thread array of an operation."""
-    found: list[int] = values[np.searchsorted(operation.threads, threads)].tolist()
-    return found
+def _copies(flight: Flight, thread: int, group: Group) -> bool:
+    ends = flight.issue.completion
+    return isinstance(ends, InGroup) and ends.group is group and flight.thread == thread
 
 
 def _lanes(move: Move, threads: Numbers, all_of_them: bool, count: int) -> Numbers | slice:

@@ -30,7 +30,8 @@ class Piece:
 @dataclass(slots=True, eq=False)
 class Flight:
     """An operation of the unit that begins at `thread`; `number` is its phase or group. It begins to write when
-    `behind`, earlier operations on the same registers, are done. `account` is its number for the monitor."""
+    `behind`, earlier operations on the same registers, are done. `account` is its number for the monitor, `tells`
+    the numbers of the operations whose effects its completion makes known, as bits."""
 
     operation: Operation
     issue: Issue
@@ -39,6 +40,7 @@ class Flight:
     pieces: list[Piece]
     behind: tuple[Flight, ...] = ()
     account: int = 0
+    tells: int = 0
 
     @property
     def threads(self) -> range:
@@ -70,7 +72,7 @@ class Flight:
     def advance(self, memory: Memory, random: Random) -> bool:
         """One piece reads or writes; False if it must wait for operations before it."""
         if not self.pieces:
-            return True
+            return all(f.done for f in self.behind)
         ready = [p for p in self.pieces if p.values is None]
         if all(f.done for f in self.behind):
             open_ = [p for p in self.pieces if not p.written]

@@ -1,8 +1,8 @@
-"""Barrier objects in shared memory (PTX ISA, mbarrier): phases, pending arrivals, transaction count."""
+"""Barrier objects: those in shared memory (PTX ISA, mbarrier), and the named ones of a CTA (PTX ISA, bar)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from exogpu.ir.proc import MAX_COUNT
 from exogpu.verify.simulator.clocks import Knowledge
@@ -33,6 +33,12 @@ class Mbarrier:
             self.coming = knowledge
         else:
             self.coming.join(knowledge)
+
+    def hold(self, turn: int, who: str) -> None:
+        """One more arrival is pending in phase `turn`; raises Violation."""
+        if turn != self.completed:
+            raise Violation(Broken(f"{who} holds phase {turn} of {self.name}, which is at {self.completed}"))
+        self.pending += 1
 
     def arrive(self, turn: int, tx: int, who: str) -> None:
         """An arrival that is meant for the object's phase `turn`, after expecting `tx` bytes; raises Violation."""
@@ -71,3 +77,32 @@ class Mbarrier:
             elif self.coming is not None:
                 self.known.join(self.coming)
             self.coming = None
+
+
+@dataclass(slots=True)
+class Named:
+    """A named barrier: generations of `count` threads each. `known` is what the threads of each complete one knew."""
+
+    name: str
+    count: int
+    joined: int = 0
+    coming: Knowledge | None = None
+    known: list[Knowledge | None] = field(default_factory=list)
+
+    def join(self, generation: int, knowledge: Knowledge | None, who: str) -> None:
+        """A thread joins; raises Violation if it means another generation than the one that is forming."""
+        if generation != len(self.known):
+            text = f"{who} joins generation {generation} of {self.name} while {len(self.known)} is forming"
+            raise Violation(Broken(text))
+        if self.coming is None:
+            self.coming = knowledge
+        elif knowledge is not None:
+            self.coming.join(knowledge)
+        self.joined += 1
+        if self.joined == self.count:
+            self.known.append(self.coming)
+            self.joined, self.coming = 0, None
+
+    def lets_pass(self, generation: int) -> bool:
+        """Whether a generation is complete."""
+        return generation < len(self.known)

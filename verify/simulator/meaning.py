@@ -9,7 +9,7 @@ import numpy as np
 from exogpu.diagnostics import InternalError
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
-from exogpu.ir.instr import BufferInfo, Mode
+from exogpu.ir.instr import BufferInfo, Mode, Proxy
 from exogpu.ir.stmt import Assign, For, If, InstrCall, Range, Stmt
 from exogpu.verify.simulator.expr import Numbers, cond, index, lanes, negated
 from exogpu.verify.simulator.moves import Context, Frame, Move, move
@@ -35,10 +35,19 @@ def _block(block: tuple[Stmt, ...], frame: Frame, call: InstrCall, context: Cont
             case Assign():
                 by = replace(frame, threads=_performers(stmt, frame, call))
                 found = move(stmt, by, context, gathers=True)
-                out.append(replace(found, span=call.span, commutes=_commutes(stmt, call)))
+                out.append(replace(found, span=call.span, proxies=_proxies(call), commutes=_commutes(call, stmt)))
             case _:
                 raise InternalError(f"a {type(stmt).__name__} in the meaning of {call.instr.name}")
     return out
+
+
+def _proxies(call: InstrCall) -> dict[str, Proxy]:
+    return {call.window(f.operand).buffer: f.proxy for f in call.instr.footprints}
+
+
+def _commutes(call: InstrCall, stmt: Assign) -> bool:
+    """The statement is a reduction: the order of several does not matter."""
+    return any(f.mode is Mode.REDUCE and call.window(f.operand).buffer == stmt.buffer for f in call.instr.footprints)
 
 
 def _expanded(frame: Frame, var: str, lo: int, hi: int) -> Frame:
@@ -47,12 +56,6 @@ def _expanded(frame: Frame, var: str, lo: int, hi: int) -> Frame:
     env = {n: np.repeat(v, count) if isinstance(v, np.ndarray) else v for n, v in frame.env.items()}
     env[var] = np.tile(np.arange(lo, hi), len(frame.threads))
     return replace(frame, env=env, threads=np.repeat(frame.threads, count))
-
-
-def _commutes(stmt: Assign, call: InstrCall) -> bool:
-    """The assignment is a reduction (`Mode.REDUCE`) of the instruction."""
-    reduced = (call.window(f.operand).buffer for f in call.instr.footprints if f.mode is Mode.REDUCE)
-    return stmt.op == "+=" and stmt.buffer in reduced
 
 
 def _performers(stmt: Assign, frame: Frame, call: InstrCall) -> Numbers:

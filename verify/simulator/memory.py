@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from exogpu.ir.instr import Proxy
 from exogpu.ir.numeric import Array, compute_dtype, convert, poison
 from exogpu.ir.types import Gmem, Smem
-from exogpu.verify.simulator.clocks import Knowledge, Monitor, Shadow
+from exogpu.verify.simulator.clocks import Knowledge, Monitor, Shadow, Touch
 from exogpu.verify.simulator.expr import Numbers, Truths
 from exogpu.verify.simulator.layout import Place
 from exogpu.verify.simulator.moves import Access, Move
@@ -32,7 +33,8 @@ class Contents:
     """One buffer: `data` as threads see it, `behind` as the async proxy does (the same array where nobody asks).
 
     `held` marks the stores of each thread that others do not see yet, `mine` has their values; made when needed.
-    `shadow` accounts for accesses, if anybody does.
+    `shadow` accounts for accesses, if anybody does. Of storage that is shared, `owner` has the buffer that has written
+    each cell last; `mark` is this one.
     """
 
     place: Place
@@ -43,6 +45,8 @@ class Contents:
     held: Truths | None = None
     mine: Array | None = None
     shadow: Shadow | None = None
+    owner: Numbers | None = None
+    mark: int = 0
 
     @classmethod
     def of(cls, place: Place, threads: int, data: Array | None = None) -> Contents:
@@ -63,9 +67,22 @@ class Contents:
         """What these threads see."""
         if self.place.asynchronous:
             self.unfenced[positions] = True
+        seen = self.kept(positions, self.data)
         if self.held is None or self.mine is None:
-            return self.data[positions]
-        return np.where(self.held[threads, positions], self.mine[threads, positions], self.data[positions])
+            return seen
+        return np.where(self.held[threads, positions], self.mine[threads, positions], seen)
+
+    def kept(self, positions: Numbers, view: Array) -> Array:
+        """Elements of a view; what a buffer that shares the storage has written over is gone."""
+        if self.owner is None or self.place.cells is None:
+            return view[positions]
+        owner = self.owner[self.place.cells.of(positions)].reshape(len(positions), -1)
+        return np.where((owner == self.mark).all(axis=1), view[positions], poison(self.place.dtype)).astype(view.dtype)
+
+    def claim(self, positions: Numbers) -> None:
+        """These elements are written."""
+        if self.owner is not None and self.place.cells is not None:
+            self.owner[self.place.cells.of(positions)] = self.mark
 
     def store(self, positions: Numbers, threads: Numbers, values: Array, *, hold: bool) -> None:
         """A store of these threads, for all to see or held back."""
@@ -78,17 +95,8 @@ class Contents:
             return
         if self.held is not None:
             self.held[threads, positions] = False
+        self.claim(positions)
         self.data[positions] = values
-        self.unfenced[positions] = True
-
-    def add(self, positions: Numbers, threads: Numbers, values: Array) -> None:
-        """Atomic additions of these threads, visible to all at once, after what each has stored there itself."""
-        if self.held is not None and self.mine is not None:
-            own = self.held[threads, positions]
-            self.data[positions[own]] = self.mine[threads[own], positions[own]]
-            self.held[threads, positions] = False
-        np.add.at(self.data, positions, values)
-        self.data[positions] = convert(self.data[positions], self.place.dtype)
         self.unfenced[positions] = True
 
     def release(self, threads: Numbers) -> None:
@@ -97,6 +105,7 @@ class Contents:
             return
         rows, found = np.nonzero(self.held[threads])
         if len(rows):
+            self.claim(found)
             self.data[found] = self.mine[threads[rows], found]
             self.unfenced[found] = True
             self.held[threads] = False
@@ -120,6 +129,7 @@ class Contents:
         if adds:
             np.add.at(self.behind, positions, values)
             values = convert(self.behind[positions], self.place.dtype)
+        self.claim(positions)
         self.behind[positions] = values
         self.data[positions] = values
 
@@ -142,20 +152,16 @@ class Memory:
         values = self.values(move, which, asynchronous=False, what=what)
         target = self.contents[move.place.name]
         rows = self._rows(target, threads)
-        if move.commutes:
-            if self.monitor is not None and target.shadow is not None:
-                self.monitor.add(target.shadow, at, threads + self.base, what)
-            target.add(at, rows, np.broadcast_to(values, at.shape))
-            return
         if self.monitor is not None and target.shadow is not None:
-            if move.adds:
-                self.monitor.load(target.shadow, at, threads + self.base, what)
-            self.monitor.store(target.shadow, at, threads + self.base, what)
+            if move.adds and not move.commutes:
+                self.monitor.load(target.shadow, *_cells(target.place, at, threads + self.base), what)
+            cells, by = _cells(target.place, at, threads + self.base)
+            self.monitor.store(target.shadow, cells, by, what, commutes=move.commutes)
         if move.adds and move.gathers:
-            total = target.load(at, rows)
             np.add.at(target.data, at, values)
-            values = target.data[at].astype(total.dtype)
-        elif move.adds:
+            target.store(at, rows, convert(target.data[at], move.place.dtype), hold=False)
+            return
+        if move.adds:
             values = target.load(at, rows) + values
         target.store(at, rows, np.broadcast_to(convert(values, move.place.dtype), at.shape), hold=hold)
 
@@ -166,11 +172,14 @@ class Memory:
         def fetch(access: Access) -> Array:
             source = self.contents[access.place.name]
             at = access.positions[which]
+            if asynchronous and move.proxy(source.place) is not Proxy.GENERIC:
+                return source.kept(at, source.behind)
             if asynchronous:
-                return source.behind[at]
+                source.unfenced[at] = True
+                return source.kept(at, source.data)
             under = slice(None) if access.under is None else access.under[which]
             if self.monitor is not None and source.shadow is not None:
-                self.monitor.load(source.shadow, at[under], threads[under] + self.base, what)
+                self.monitor.load(source.shadow, *_cells(source.place, at[under], threads[under] + self.base), what)
             if access.under is None:
                 return source.load(at, self._rows(source, threads))
             out: Array = np.zeros(at.shape, source.data.dtype)
@@ -179,9 +188,9 @@ class Memory:
 
         return move.compute(fetch, lambda array: array[which])
 
-    def start(self, move: Move, which: Which, number: int, known: Knowledge, what: str) -> None:
-        """An asynchronous operation is about to perform some lanes of a movement; raises Violation if the monitor sees
-        that this may meet another access."""
+    def start(self, move: Move, which: Which, number: int, known: Knowledge, issuer: int, what: str) -> None:
+        """An asynchronous operation of a thread is about to perform some lanes of a movement; raises Violation if the
+        monitor sees that this may meet another access."""
         monitor = self.monitor
         if monitor is None:
             return
@@ -191,20 +200,29 @@ class Memory:
             at = access.positions[which]
             if source.shadow is not None:
                 under = slice(None) if access.under is None else access.under[which]
-                monitor.touch(source.shadow, number, at[under], known, what, writes=False)
+                proxy = move.proxy(source.place)
+                monitor.touch(
+                    source.shadow, Touch(number, False, proxy), _at(source.place, at[under]), known, issuer, what
+                )
             return source.behind[at]
 
         move.compute(fetch, lambda array: array[which])
         target = self.contents[move.place.name]
         if target.shadow is not None:
-            at = move.positions[which]
-            monitor.touch(target.shadow, number, at, known, what, writes=True, commutes=move.commutes)
+            touch = Touch(number, True, move.proxy(move.place), move.commutes)
+            at = _at(target.place, move.positions[which])
+            monitor.touch(target.shadow, touch, at, known, issuer, what)
 
     def deliver(self, move: Move, which: Which, values: Array, what: str) -> None:
         """An asynchronous operation writes some lanes of a movement."""
         target, at = self.contents[move.place.name], move.positions[which]
-        target.meet(at, what)
         found = values if move.adds else convert(values, move.place.dtype)
+        if move.proxy(move.place) is Proxy.GENERIC:
+            target.claim(at)
+            target.data[at] = found
+            target.unfenced[at] = True
+            return
+        target.meet(at, what)
         target.deliver(at, np.broadcast_to(found, at.shape), adds=move.adds)
 
     def release(self, threads: Numbers) -> None:
@@ -245,3 +263,13 @@ class Memory:
             part = slice(int(n) * copy, (int(n) + 1) * copy)
             contents.data[part] = contents.behind[part] = poison(place.dtype)
             contents.unfenced[part] = True
+
+
+def _at(place: Place, positions: Numbers) -> Numbers:
+    """Where elements are accounted for: their cells in shared storage."""
+    return positions if place.cells is None else place.cells.of(positions)
+
+
+def _cells(place: Place, positions: Numbers, threads: Numbers) -> tuple[Numbers, Numbers]:
+    """The same with the thread that accesses each."""
+    return _at(place, positions), threads if place.cells is None else np.repeat(threads, place.cells.width)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from exogpu.ir.instr import Proxy
 from exogpu.ir.interp.functions import NUMPY
 from exogpu.ir.interp.values import arithmetic
 from exogpu.ir.numeric import Array, compute_dtype, convert
@@ -41,7 +42,8 @@ Compute = Callable[[Fetch, Pick], Array]
 @dataclass(frozen=True, slots=True, eq=False)
 class Move:
     """`place[positions] = compute(...)` or `+=`, lane by lane; `threads` performs each lane. With `gathers` several
-    lanes may add to one element, as one instruction's sums do. `commutes`: each addition is one atomic step."""
+    lanes may add to one element, as one instruction's sums do; if it `commutes`, these are atomic. `proxies` are those
+    of an instruction's buffers."""
 
     span: Span
     place: Place
@@ -50,7 +52,12 @@ class Move:
     adds: bool
     gathers: bool
     compute: Compute
+    proxies: Mapping[str, Proxy] = field(default_factory=dict)
     commutes: bool = False
+
+    def proxy(self, place: Place) -> Proxy:
+        """The proxy through which a buffer is accessed."""
+        return self.proxies.get(place.name, Proxy.GENERIC)
 
     def __len__(self) -> int:
         return len(self.threads)

@@ -15,6 +15,7 @@ from exogpu.ir.interp.plan import buffers_of
 from exogpu.ir.numeric import Array, storage_dtype
 from exogpu.ir.proc import Proc, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.types import Gmem, Scalar, Smem
+from exogpu.verify.simulator.barriers import Barriers
 from exogpu.verify.simulator.clocks import Monitor, Shadow
 from exogpu.verify.simulator.cluster import Cluster
 from exogpu.verify.simulator.layout import places
@@ -125,7 +126,7 @@ def _run(
 ) -> Outcome | None:
     bent, threads = BENTS[number % len(BENTS)], proc.block.threads * proc.block.cluster
     total = threads * len(traces)
-    monitor = Monitor(total) if watch and 0 < total <= MOST_WATCHED else None
+    monitor = Monitor(total, proc.block.threads, proc.block.cluster) if watch and 0 < total <= MOST_WATCHED else None
     tensors = {
         name: _watched(Contents.of(place, total, prepared.buffers[name].data.copy()), reference, total)
         for name, place in context.places.items()
@@ -136,7 +137,7 @@ def _run(
             trace,
             Memory(tensors | _local(context, threads, reference, total), n * threads, monitor),
             proc.block.threads,
-            {b.name: b for b in proc.barriers},
+            Barriers(proc, n * threads, monitor),
             random,
             bent.hold,
         )
@@ -153,7 +154,15 @@ def _run(
 
 def _local(context: Context, threads: int, reference: Reference, total: int) -> dict[str, Contents]:
     local = (p for p in context.places.values() if not isinstance(p.memory, Gmem))
-    return {p.name: _watched(Contents.of(p, threads), reference, total) for p in local}
+    found = {p.name: _watched(Contents.of(p, threads), reference, total) for p in local}
+    first: dict[str, Contents] = {}
+    for mark, contents in enumerate(found.values()):
+        if contents.place.cells is not None:
+            of_pool = first.setdefault(contents.place.cells.pool, contents)
+            if of_pool is contents:
+                contents.owner = np.full(contents.place.cells.size, -1)
+            contents.owner, contents.shadow, contents.mark = of_pool.owner, of_pool.shadow, mark
+    return found
 
 
 def _watched(contents: Contents, reference: Reference, threads: int) -> Contents:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from random import Random
 
 from exogpu.ir.collective import WARP
-from exogpu.verify.simulator.cluster import Chosen, Cluster
+from exogpu.verify.simulator.barriers import Chosen
+from exogpu.verify.simulator.cluster import Cluster
 from exogpu.verify.simulator.outcome import Broken, Stuck, Violation
 
 LIMIT = 2_000_000

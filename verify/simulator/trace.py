@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from exogpu.ir.instr import Group, ProxyFence, WgmmaFence
 from exogpu.source import Span
 from exogpu.verify.simulator.expr import Numbers
@@ -41,12 +43,24 @@ class InGroup:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class AfterCopies:
+    """An arrival for `phases` of the barriers of `ctas`, once the thread's copies of a group kind have landed; one that
+    `holds` is not counted for the phase, but keeps it open from its issue on."""
+
+    group: Group
+    barrier: str
+    phases: Numbers
+    ctas: Numbers
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Issue:
     """An asynchronous operation: one flight for each `unit` threads. `chain` names operations that run in order if
     they write the same registers."""
 
     moves: tuple[Move, ...]
-    completion: OnBarrier | InGroup
+    completion: OnBarrier | InGroup | AfterCopies
     unit: int
     chain: str | None
 
@@ -79,6 +93,22 @@ class AwaitOn:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Join:
+    """Threads join a generation of the named barrier of their CTA."""
+
+    barrier: str
+    generations: Numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pass:
+    """Threads wait until the generation that they have joined is complete."""
+
+    barrier: str
+    generations: Numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class WaitGroup:
     """Waits until the groups with ordinals below `below` are done, or their reads."""
 
@@ -94,7 +124,7 @@ class Fresh:
     place: Place
 
 
-Action = InOrder | Issue | Rendezvous | ArriveOn | AwaitOn | WaitGroup | Fresh | ProxyFence | WgmmaFence
+Action = InOrder | Issue | Rendezvous | ArriveOn | AwaitOn | Join | Pass | WaitGroup | Fresh | ProxyFence | WgmmaFence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,3 +144,9 @@ class Trace:
 
     operations: tuple[Operation, ...]
     of_thread: tuple[tuple[int, ...], ...]
+
+
+def entries(operation: Operation, values: Numbers, threads: list[int]) -> list[int]:
+    """The entries of a per-thread array of an operation."""
+    found: list[int] = values[np.searchsorted(operation.threads, threads)].tolist()
+    return found

@@ -1,6 +1,7 @@
 """Which ring slot and parity each synchronisation statement uses, and the counters that say so at run time.
 
-The n-th execution of an allocation, arrive or await by a thread uses slot n mod ring (an await: phase n - lag). If
+The n-th execution of an allocation, arrive or await by a thread uses slot n mod ring (an await: phase n - lag), where
+the threads of units that take turns count what any of them executes. If
 all executions of a statement happen once per execution of one block, the count is that of the block and is shared
 with every other such statement of the block; it advances at the block's end. If a block is executed once, or runs
 a multiple of the period of a statement, slots are constants. Otherwise a counter advances after each execution.
@@ -113,8 +114,9 @@ def _sites(body: tuple[Stmt, ...], path: Path, place: _Place, persistent: bool) 
                 yield from _sites(inner, here, replace(place, block=here), persistent)
             case For(body=inner):
                 yield from _sites(inner, here, replace(place, block=here, once=False), persistent)
-            case Role(name, inner):
-                yield from _sites(inner, here, replace(place, threads=(*place.threads, name)), persistent)
+            case Role(name, inner, index=index):
+                threads = (*place.threads, name, index is None)
+                yield from _sites(inner, here, replace(place, threads=threads), persistent)
             case If(_, then, orelse):
                 for branch, inner in enumerate((then, orelse)):
                     inside = (*here, branch)

@@ -107,8 +107,9 @@ def specialise(block: Block, facts: Facts, env: Mapping[str, Index] | None = Non
                 else:
                     branches = specialise(then, facts, known), specialise(orelse, facts, known)
                     out.append(replace(stmt, cond=test, then=branches[0], orelse=branches[1]))
-            case Role(_, body):
-                out.append(replace(stmt, body=specialise(body, facts, known)))
+            case Role(_, body, index=unit):
+                unit = None if unit is None else by.index(unit)
+                out.append(replace(stmt, body=specialise(body, facts, known), index=unit))
             case _:
                 out.append(rewrite_leaf(stmt, by))
     return tuple(out)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from exogpu.smt.poly import ZERO, Monomial, Poly, lift, symbol
-from exogpu.smt.pysmt_api import Formula, TermApi
+from exogpu.smt.terms import Formula, TermApi
 
 Triple = tuple[Poly, Poly, Poly]
 """A factor, the other factor, and their product."""
@@ -23,6 +23,7 @@ class Context:
         self.api = TermApi() if api is None else api
         self.definitions: list[Formula] = []
         self._defined: dict[tuple[object, ...], Poly] = {}
+        self._natural: set[str] = set()
         self._products: dict[Monomial, None] = {}
         self._pinned: list[tuple[str, int]] = []
         self._triples: list[Triple] = []
@@ -34,6 +35,7 @@ class Context:
         out = Context(self.api)
         out.definitions = self.definitions.copy()
         out._defined = self._defined.copy()
+        out._natural = self._natural.copy()
         out._products = self._products.copy()
         out._pinned = self._pinned.copy()
         out._triples = self._triples.copy()
@@ -45,10 +47,24 @@ class Context:
     def fresh(self, name: str, lo: Poly | int | None = None, hi: Poly | int | None = None) -> Poly:
         """A symbol `name` with `lo <= name` and `name < hi` where given."""
         out = symbol(name)
+        if isinstance(lo, int) and lo >= 0:
+            self._natural.add(name)
         if lo is not None:
             self.definitions.append(self.le(lo, out))
         if hi is not None:
             self.definitions.append(self.lt(out, hi))
+        return out
+
+    def never_negative(self, p: Poly) -> bool:
+        """Plainly so: a sum of products of symbols that are not negative."""
+        return all(c >= 0 and self._natural.issuperset(m) for m, c in p.terms)
+
+    def natural(self, p: Poly) -> Poly:
+        """`p`, which is never negative, as a sum of terms of which none is."""
+        if self.never_negative(p):
+            return p
+        out = self._define(("natural", p), lambda n: self.api.conj((self.eq(n, p), self.ge(n, 0))))
+        self._natural.update(out.symbols())
         return out
 
     def _define(self, key: tuple[object, ...], constraint: Callable[[Poly], Formula]) -> Poly:
@@ -72,6 +88,8 @@ class Context:
             ("div", rest, divisor),
             lambda q: self.api.conj((self.le(q * divisor, rest), self.lt(rest, q * divisor + divisor))),
         )
+        if self.never_negative(rest):
+            self._natural.update(q.symbols())
         return quotient + q
 
     def mod(self, p: Poly, divisor: int) -> Poly:
@@ -80,9 +98,10 @@ class Context:
 
     def max(self, p: Poly, q: Poly) -> Poly:
         """The larger of two."""
-        difference = (p - q).constant
-        if difference is not None:
-            return p if difference >= 0 else q
+        if self.never_negative(p - q):
+            return p
+        if self.never_negative(q - p):
+            return q
         eq, ge = self.eq, self.ge
         return self._define(
             ("max", p, q),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from exogpu.smt.poly import Monomial, Poly
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 
 
 @dataclass(frozen=True)

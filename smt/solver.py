@@ -9,8 +9,8 @@ from functools import cached_property
 import z3
 from z3 import z3core
 
-from exogpu.smt.pysmt_api import Formula, TermApi
 from exogpu.smt.script import Script
+from exogpu.smt.terms import Formula, TermApi
 from exogpu.smt.z3_terms import Z3Terms
 
 RLIMIT = 20_000_000

@@ -9,8 +9,8 @@ import z3
 from z3 import z3core
 
 from exogpu.smt.poly import Monomial, Poly
-from exogpu.smt.pysmt_api import Formula
 from exogpu.smt.script import product
+from exogpu.smt.terms import Formula
 
 Ast = Any
 """A pointer to a Z3 term; z3 ships no types."""

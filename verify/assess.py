@@ -11,6 +11,7 @@ from functools import partial
 
 from exogpu.diagnostics import BadInput
 from exogpu.verify.axioms import Policy
+from exogpu.verify.data_verdicts import Suspects
 from exogpu.verify.edits import Edit
 from exogpu.verify.meaning import same_results
 from exogpu.verify.prove import attempt
@@ -63,7 +64,7 @@ def _verdict(original: Report, edit: Edit, policy: Policy) -> Verdict:
 
 def _fate(original: Report, edit: Edit, policy: Policy) -> tuple[Fate, str]:
     try:
-        report = attempt(edit.proc, policy, edit.span)
+        report = attempt(edit.proc, policy, _suspects(original, edit))
     except BadInput as error:
         return Fate.REJECTED, error.diagnostics[0].code
     match report.status:
@@ -77,3 +78,12 @@ def _fate(original: Report, edit: Edit, policy: Policy) -> tuple[Fate, str]:
         case _:
             reasons = [report.reason, *(o.reason for o in report.obligations)]
             return Fate.UNKNOWN, "; ".join(dict.fromkeys(filter(None, reasons)))
+
+
+def _suspects(original: Report, edit: Edit) -> Suspects:
+    """Pairs of statements whose proof ran through what was edited."""
+    lines = range(edit.span.line, edit.span.end_line + 1)
+    chains = (c.links for o in original.obligations for c in o.chains if c.links)
+    return frozenset(
+        (links[0].span, links[-1].span) for links in chains if any(link.span.line in lines for link in links[1:-1])
+    )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.barriers import (
     arrival_counts,
     covers,
@@ -18,6 +18,7 @@ from exogpu.verify.barriers import (
     uniform_lags,
 )
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
+from exogpu.verify.data_verdicts import claimed
 from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.machine import Delay, Early, Stuck
@@ -25,13 +26,16 @@ from exogpu.verify.ordering import Goal, Impossible, Proved, Undecided, Violated
 from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases, arrives, awaits, barrier_cta, channels, copies
 from exogpu.verify.pieces import GROUP, Piece
+from exogpu.verify.predecessor import Way, ways_for_signal, ways_for_wait
 from exogpu.verify.program import Barrier, Event, ExitAction, Program
 from exogpu.verify.replay import by_machine, reached, run
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
+from exogpu.verify.split import in_turns
 from exogpu.verify.text import HELP
 from exogpu.verify.transactions import byte_obligations
 from exogpu.verify.trial import on_trial
+from exogpu.verify.withdrawn import would_order
 from exogpu.verify.witness import failure, race, run_to_failure
 
 
@@ -46,9 +50,21 @@ def _barrier(program: Program, barrier: Barrier) -> Iterator[Obligation]:
         if not (*arrives(program, barrier.name), *awaits(program, barrier.name), *copies(program, barrier.name)):
             return  # declared and never used
         yield _count(program, barrier)
-        yield from _generations(program, barrier) if barrier.named else _phases(program, barrier)
+        yield from _obligations(program, barrier)
     except NoClosedForm as error:
         yield _no_closed_form(program, barrier, error)
+
+
+def _obligations(program: Program, barrier: Barrier) -> Iterator[Obligation]:
+    if barrier.split:
+        for wait in awaits(program, barrier.name):
+            yield from _progress(program, barrier, wait)
+        for claim in in_turns(program, barrier):
+            yield claimed(program, claim)
+    elif barrier.named:
+        yield from _generations(program, barrier)
+    else:
+        yield from _phases(program, barrier)
 
 
 def _no_closed_form(program: Program, barrier: Barrier, error: NoClosedForm) -> Obligation:
@@ -81,6 +97,8 @@ def _phases(program: Program, barrier: Barrier) -> Iterator[Obligation]:
     for wait in awaits(program, barrier.name):
         yield from _progress(program, barrier, wait)
         yield _parity(program, barrier, wait)
+        if wait.selection is not None or not uniform_lags(program, barrier):
+            yield _before_wait(program, barrier, wait)
     for signal in (*arrives(program, barrier.name), *copies(program, barrier.name)):
         yield _observed(program, barrier, signal)
     for signal in arrives(program, barrier.name):
@@ -149,15 +167,26 @@ def _parity(program: Program, barrier: Barrier, wait: Event) -> Obligation:
         Status.PROVED,
         wait.span,
     )
-    if not uniform_lags(program, barrier):
-        return replace(base, status=Status.UNKNOWN, reason="a thread awaits this barrier with different lags")
     groups = [p for p in parties(program, arrives(program, barrier.name)) if covers(program, p, wait)]
-    alternatives = [[not_lapped(program, barrier, wait, a) for a in p.statements] for p in groups]
     who = f"x of {wait.label} (line {wait.span.line}) and y of an arrive on {barrier.name}"
     asked = f"executions {who} {barrier.ring} phases later, where no chain below shows that x comes first in time"
     base = replace(base, question=asked)
+    ways = [Way(tuple(not_lapped(program, barrier, wait, a) for a in p.statements)) for p in groups]
     message = f"`{barrier.name}` can advance by a whole ring before this wait has passed, so its parity aliases"
-    return _any_of(program, base, alternatives, [], message)
+    return _any_of(program, base, ways, message)
+
+
+def _before_wait(program: Program, barrier: Barrier, wait: Event) -> Obligation:
+    """The thread has not itself waited for each phase in between, so it must have learnt of them."""
+    base = Obligation(
+        f"before/{barrier.name}/{wait.id}",
+        "mbar.parity_alias",
+        f"the wait on {barrier.name} at line {wait.span.line} comes when the phase before in its slot is complete",
+        Status.PROVED,
+        wait.span,
+    )
+    message = f"a wait on `{barrier.name}` can come before the phase before in its slot is complete: parities alias"
+    return _any_of(program, base, ways_for_wait(program, barrier, wait), message)
 
 
 def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:
@@ -169,17 +198,13 @@ def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:
         Status.PROVED,
         signal.span,
     )
-    if not uniform_lags(program, barrier):
-        return replace(base, status=Status.UNKNOWN, reason="a thread awaits this barrier with different lags")
-    groups = [p for p in parties(program, awaits(program, barrier.name)) if covers(program, p, signal)]
-    pairs = [observed_before(program, barrier, p, signal) for p in groups]
     who = f"y of {signal.label} (line {signal.span.line}) and x of an await on {barrier.name}"
     asked = f"executions {who} for {barrier.ring} phases earlier, where no chain below shows that x comes first in time"
     base = replace(base, question=asked)
     message = (
         f"nothing has waited for the phase before on this mbarrier of `{barrier.name}` when {signal.label} signals"
     )
-    return _any_of(program, base, [goals for _, goals in pairs], [prop for prop, _ in pairs], message)
+    return _any_of(program, base, ways_for_signal(program, barrier, signal), message)
 
 
 def _recycled(program: Program, barrier: Barrier, signal: Event) -> Obligation:
@@ -196,44 +221,51 @@ def _recycled(program: Program, barrier: Barrier, signal: Event) -> Obligation:
     waiting = [p for p in parties(program, awaits(program, barrier.name)) if covers(program, p, signal)]
     waiting = [p for p in waiting if joins_and_waits(program, barrier, p.channels)]
     pairs = [observed_before(program, barrier, p, signal) for p in waiting]
+    ways = [Way(tuple(goals), (exists,)) for exists, goals in pairs]
     message = f"{signal.label} can come while the generation before of `{barrier.name}` is still open"
-    return _any_of(program, base, [goals for _, goals in pairs], [prop for prop, _ in pairs], message)
+    if not pairs:
+        # nobody who waits could have told the warp: look for a run that goes wrong
+        verdict = hold(program, reached(signal))
+        sizes = verdict.sizes if isinstance(verdict, Found) else None
+        unknown = replace(base, status=Status.UNKNOWN, reason=f"{message}: no thread waits for every generation")
+        return unknown if sizes is None else run(program, base, sizes, message)
+    return _any_of(program, base, ways, message)
 
 
-def _any_of(
-    program: Program, base: Obligation, alternatives: list[list[Goal]], exist: list[Property], message: str
-) -> Obligation:
-    """One alternative with all its goals (and its existence property) proved is enough."""
-    reasons: list[str] = []
+def _any_of(program: Program, base: Obligation, ways: list[Way], message: str) -> Obligation:
+    """One way with all its parts proved is enough; a replayed failure of any way is a failure."""
     failures: list[Obligation] = []
-    for n, goals in enumerate(alternatives):
-        chains: list[Chain] = []
-        queries: list[Query] = []
-        failed: Obligation | None = None
-        if n < len(exist):
-            failed = _exists(program, base, exist[n], message, queries)
-        for goal in goals if failed is None else []:
-            outcome = decide(program, goal)
-            match outcome:
-                case Proved(found, query):
-                    chains += found
-                    queries.append(query)
-                case Violated():
-                    failed = _overtaken(base, outcome, message)
-                case Impossible():
-                    pass  # no two instances share the phase
-                case Undecided(reason):
-                    failed = replace(base, status=Status.UNKNOWN, reason=reason)
-            if failed is not None:
-                break
-        if failed is None:
-            return replace(base, chains=tuple(chains), queries=tuple(queries))
-        failures.append(failed)
-        reasons.append(failed.reason)
-    if len(failures) == 1:
-        return failures[0]
-    reason = "; ".join(r for r in reasons if r) or "no alternative is proved"
+    for way in ways:
+        verdict = _all_of(program, base, way, message)
+        if verdict.status is Status.PROVED:
+            return verdict
+        failures.append(verdict)
+    refuted = next((f for f in failures if f.status is Status.REFUTED), None)
+    if refuted is not None:
+        return refuted
+    reason = "; ".join(dict.fromkeys(f.reason for f in failures)) or "nothing orders it"
     return replace(base, status=Status.UNKNOWN, reason=reason)
+
+
+def _all_of(program: Program, base: Obligation, way: Way, message: str) -> Obligation:
+    chains: list[Chain] = []
+    queries: list[Query] = []
+    for prop in way.exists:
+        failed = _exists(program, base, prop, message, queries)
+        if failed is not None:
+            return failed
+    for goal in way.goals:
+        match decide(program, goal):
+            case Proved(found, query):
+                chains += found
+                queries.append(query)
+            case Violated() as outcome:
+                return _overtaken(base, goal, outcome, message)
+            case Impossible():
+                pass  # no two instances share the phase
+            case Undecided(reason):
+                return replace(base, status=Status.UNKNOWN, reason=reason)
+    return replace(base, chains=tuple(chains), queries=tuple(queries))
 
 
 def _exists(
@@ -250,7 +282,7 @@ def _exists(
             return run(program, base, sizes, message)
 
 
-def _overtaken(base: Obligation, outcome: Violated, message: str) -> Obligation:
+def _overtaken(base: Obligation, goal: Goal, outcome: Violated, message: str) -> Obligation:
     """REFUTED only if delaying the earlier instance makes the machine's phases go wrong."""
     for delay in (Delay(outcome.x), Delay(outcome.x, outcome.y)):
         machine, ending = run_to_failure(outcome.unrolling, delay)
@@ -265,7 +297,11 @@ def _overtaken(base: Obligation, outcome: Violated, message: str) -> Obligation:
                 help=HELP[base.rule],
                 counterexample=replace(shown, facts=facts),
             )
-    return replace(base, status=Status.UNKNOWN, reason=f"{message}, but no run that was tried shows it")
+    reason = f"{message}, but no run that was tried shows it"
+    missing = would_order(outcome, goal.needs)
+    if missing:
+        reason = f"only axiom {' and '.join(missing)}, which is not accepted, orders the two: {message}"
+    return replace(base, status=Status.UNKNOWN, reason=reason)
 
 
 # -- arrives on barriers of other CTAs ---------------------------------------------------------------------------------

@@ -11,13 +11,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, cta_meant
 from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordering import Goal
 from exogpu.verify.ordinal import count_until
-from exogpu.verify.phases import Channel, Phases, arrives, awaits, channels, copies, own_channels, signalled_by
+from exogpu.verify.phases import (
+    Channel,
+    Phases,
+    alike,
+    arrives,
+    awaits,
+    channels,
+    copies,
+    own_channels,
+    signalled_by,
+    signals,
+)
 from exogpu.verify.program import ArriveAction, AwaitAction, Barrier, Event, Program
 from exogpu.verify.single import Property
 from exogpu.verify.tally import Tally
@@ -25,10 +36,15 @@ from exogpu.verify.tally import Tally
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """Channels that exactly the same arrive (or await) statements of a barrier use."""
+    """Channels that exactly the same arrive (or await) statements of a barrier use, equally often."""
 
     channels: frozenset[Channel]
     statements: tuple[Event, ...]
+
+    @property
+    def thread(self) -> int:
+        """One of its threads: all count alike."""
+        return min(thread for thread, _ in self.channels)
 
     @property
     def ctas(self) -> frozenset[int]:
@@ -43,7 +59,16 @@ def parties(program: Program, statements: Iterable[Event]) -> list[Party]:
     for s in found:
         through = channels(program, s)
         groups.setdefault(through, tuple(signalled_by(program, through, found)))
-    return [Party(through, members) for through, members in groups.items()]
+    return [Party(part, members) for through, members in groups.items() for part in _equals(through, members)]
+
+
+def _equals(through: frozenset[Channel], members: tuple[Event, ...]) -> Iterator[frozenset[Channel]]:
+    """The channels in groups whose threads execute every one of the statements equally often."""
+    seen = [alike(s) for s in members]
+    groups: dict[tuple[tuple[int, ...], ...], set[Channel]] = {}
+    for thread, cta in sorted(through):
+        groups.setdefault(tuple(s[thread] for s in seen), set()).add((thread, cta))
+    return (frozenset(group) for group in groups.values())
 
 
 def arrival_counts(program: Program, barrier: Barrier) -> dict[int, int]:
@@ -52,7 +77,7 @@ def arrival_counts(program: Program, barrier: Barrier) -> dict[int, int]:
     users = (*found, *awaits(program, barrier.name), *copies(program, barrier.name))
     counts = {cta: 0 for s in users for _, cta in channels(program, s)}
     for party in parties(program, found):
-        for _, cta in party.channels:
+        for _, cta in signals(program, party.channels, party.statements):
             counts[cta] += 1
     return counts
 
@@ -74,13 +99,13 @@ def observed_before(program: Program, barrier: Barrier, party: Party, signal: Ev
         (y,) = xs
         ctx = model.ctx
         target = phases.phase(y) - ring
-        done = count_until(model, party.statements, y) - lag
+        done = count_until(model, party.statements, y, party.thread) - lag
         return ctx.api.conj((ctx.ge(target, 0), ctx.le(done, target)))
 
     def missing_here(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
         tally = Tally(program, sizes)
-        target = sum(tally.before(s, xs[0]) for s in sent) - ring
-        return target >= 0 and sum(tally.before(s, xs[0]) for s in party.statements) - lag <= target
+        target = sum(tally.before(s, xs[0], xs[0].first) for s in sent) - ring
+        return target >= 0 and sum(tally.before(s, xs[0], party.thread) for s in party.statements) - lag <= target
 
     def same_slot(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
         target = phases.phase(y) - ring
@@ -131,9 +156,10 @@ def uniform_lags(program: Program, barrier: Barrier) -> bool:
 
 
 def joins_and_waits(program: Program, barrier: Barrier, through: frozenset[Channel]) -> bool:
-    """Every arrive of these threads on a named barrier is a sync, so each has itself seen the generation before."""
+    """Every arrive of these threads on a named barrier is a sync, so each has itself seen the generation before: a unit
+    that takes turns has not."""
     mine = signalled_by(program, through, arrives(program, barrier.name))
-    return all(isinstance(e.action, ArriveAction) and e.action.waits for e in mine)
+    return all(isinstance(e.action, ArriveAction) and e.action.waits and e.selection is None for e in mine)
 
 
 # -- progress ----------------------------------------------------------------------------------------------------------
@@ -157,13 +183,13 @@ def _arrived_before(program: Program, barrier: Barrier, wait: Event, party: Part
         ctx = model.ctx
         waited = phases.phase(x)
         here = ctx.api.disj(ctx.eq(phases.cta(x), cta) for cta in sorted(party.ctas))
-        return ctx.api.conj((here, ctx.ge(waited, 0), ctx.le(count_until(model, statements, x), waited)))
+        return ctx.api.conj((here, ctx.ge(waited, 0), ctx.le(count_until(model, statements, x, party.thread), waited)))
 
     def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
         if cta_meant(program, xs[0]) not in party.ctas:
             return False
         tally = Tally(program, sizes)
-        waited = sum(tally.before(s, xs[0]) for s in waits) - _lag(wait)
-        return waited >= 0 and sum(tally.before(s, xs[0]) for s in statements) <= waited
+        waited = sum(tally.before(s, xs[0], xs[0].first) for s in waits) - _lag(wait)
+        return waited >= 0 and sum(tally.before(s, xs[0], party.thread) for s in statements) <= waited
 
     return Property(f"progress/{barrier.name}/{wait.id}.{n}", (wait,), bad, check)

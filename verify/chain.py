@@ -14,7 +14,7 @@ from itertools import pairwise
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.instr import Group
 from exogpu.smt.poly import Poly, lift
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.axioms import in_order
 from exogpu.verify.graph import Edge, FenceKind, Needs, covers_cluster
 from exogpu.verify.index import to_poly
@@ -180,7 +180,8 @@ class ChainFormula:
         x = self.x
         match x.event.completion:
             case None:
-                return self._program_order(x, node)
+                wakes = [self._signal(x, node, allowed)] if _same_barrier(x.event, node.event) else []
+                return self.ctx.api.disj((self._program_order(x, node), *wakes))
             case InGroup(Group.COPY) if isinstance(node.event.action, AwaitAction):
                 return landed(self.phases, x, node)
             case InGroup():
@@ -277,6 +278,14 @@ class ChainFormula:
                 return self.ctx.floordiv(anchors[anchor].threads.first - base, loop.unit)
 
 
+def _same_barrier(a: Event, b: Event) -> bool:
+    match a.action, b.action:
+        case ArriveAction(sent), AwaitAction(awaited):
+            return sent == awaited
+        case _:
+            return False
+
+
 # -- axioms -----------------------------------------------------------------------------------------------------------
 
 
@@ -288,8 +297,9 @@ def axioms(chain: LiftedChain, x: Event, y: Event, needs: Needs) -> tuple[str, .
     used |= {edge_axiom(a.event) for a, edge in zip(chain.links, chain.edges, strict=False) if edge is Edge.COMPLETION}
     if isinstance(x.completion, InGroup) and x.completion.group is Group.WGMMA:
         used |= chain.axioms & {"L12"}
-    if needs.both_async and any(barrier_cta(e) is not None for e in (x, y, *(link.event for link in chain.links))):
-        used.add("L4")
+    abroad = any(barrier_cta(e) is not None for e in (x, y, *(link.event for link in chain.links)))
+    if needs.both_async and abroad:
+        used |= chain.axioms & {"L4"}
     return in_order(used)
 
 

@@ -7,10 +7,10 @@ arrives, awaits, commits and copies, and compares places as tuples. `verify.grap
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, product
+from itertools import chain
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
@@ -77,7 +77,7 @@ def order_key(event: Event, env: Env) -> Key:
 def cta_meant(program: Program, item: Occurrence) -> int:
     """The CTA whose barrier an arrive, await or copy means."""
     match item.event.action, item.event.completion:
-        case (ArriveAction(cta=cta), _) | (_, TxOn(cta=cta)) if cta is not None:
+        case (ArriveAction(cta=cta) | AwaitAction(cta=cta), _) | (_, TxOn(cta=cta)) if cta is not None:
             return evaluate(cta, item.env)
         case _:
             return item.first // program.threads
@@ -127,8 +127,10 @@ def locate(event: Event, env: Env) -> Occurrence:
 
 def all_tasks(program: Program, sizes: Env, known: Mapping[int, Env]) -> dict[int, Env]:
     """Coordinates of every task of the CTA: the known ones, and for the others tasks of the grid not used yet."""
+    if sizes[TASKS] > LIMIT:
+        raise TooLarge(f"more than {LIMIT} tasks")
     used = {tuple(c[t.name] for t in program.tasks) for c in known.values()}
-    grid = product(*(range(evaluate(t.lo, sizes), evaluate(t.hi, sizes)) for t in program.tasks))
+    grid = _points([range(evaluate(t.lo, sizes), evaluate(t.hi, sizes)) for t in program.tasks])
     free = (point for point in grid if point not in used)
     out = dict(known)
     for ordinal in range(sizes[TASKS]):
@@ -138,6 +140,15 @@ def all_tasks(program: Program, sizes: Env, known: Mapping[int, Env]) -> dict[in
                 raise TooLarge("the CTA walks more tasks than the grid has")
             out[ordinal] = {t.name: v for t, v in zip(program.tasks, point, strict=True)}
     return out
+
+
+def _points(ranges: Sequence[range]) -> Iterator[Key]:
+    """The points of a cuboid, one at a time: it may be huge."""
+    if not ranges:
+        yield ()
+    for first in ranges[0] if ranges else ():
+        for rest in _points(ranges[1:]):
+            yield (first, *rest)
 
 
 class Unrolling:
@@ -180,13 +191,28 @@ class Unrolling:
             self._number(thread, mine)
         return self._traces[thread]
 
+    def _with_turns(self, thread: int, trace: list[int]) -> list[int]:
+        """The trace with what the thread's peers perform when it is their turn."""
+        turns: list[int] = []
+        for (lo, hi), performed in self._performed.items():
+            for n in performed:
+                selection = self.items[n].event.selection
+                if selection is None or not selection.includes(thread):
+                    continue
+                if any(lo <= t < hi for t in selection.peers(thread)):
+                    turns.append(n)
+        return sorted({*trace, *turns}) if turns else trace
+
     def _number(self, thread: int, trace: list[int]) -> None:
         arrives: dict[tuple[str, int], int] = {}
         awaits: dict[str, int] = {}
         commits: dict[Group, int] = {}
         own = thread // self.program.threads
-        for n in trace:
+        mine = set(trace)
+        for n in self._with_turns(thread, trace):
             event = self.items[n].event
+            if n not in mine and not isinstance(event.action, ArriveAction | AwaitAction):
+                continue
             match event.action:
                 case ArriveAction(barrier):
                     through = (barrier, self.barrier_cta(n))
@@ -253,5 +279,5 @@ class Unrolling:
         out: dict[tuple[str, int], list[int]] = {}
         for n, o in enumerate(self.items):
             if isinstance(o.event.action, AwaitAction):
-                out.setdefault((o.event.action.barrier, o.first // self.program.threads), []).append(n)
+                out.setdefault((o.event.action.barrier, cta_meant(self.program, o)), []).append(n)
         return out

@@ -26,26 +26,38 @@ from exogpu.verify.result import Chain, Counterexample, Obligation, Status
 from exogpu.verify.reuse import reuse_conflicts, storage_facts
 from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.text import HELP, LANDING, pair_question, race_message, single_question
+from exogpu.verify.turns import choice
 from exogpu.verify.withdrawn import DRAIN, without_axioms, would_accept
 from exogpu.verify.witness import race, single
 
+Suspects = frozenset[tuple[Span, Span]]
+"""Pairs of statements, the earlier one first."""
 
-def race_pieces(program: Program, near: Span | None = None) -> Iterator[Piece]:
-    """Ordering obligations of every pair of conflicting statements; those `near` a place of the text come first."""
-    found = (*conflicts(program), *reuse_conflicts(program))
-    for conflict in found if near is None else sorted(found, key=lambda c: _distance(c, near)):
+
+def race_pieces(program: Program) -> Iterator[Piece]:
+    """Ordering obligations of every pair of conflicting statements."""
+    for conflict in _all_conflicts(program):
         yield Piece(3, partial(_races, conflict=conflict))
+
+
+def split_race_pieces(program: Program, suspects: Suspects) -> tuple[list[Piece], list[Piece]]:
+    """The same in two parts, the suspected pairs of statements and the others."""
+    found = [
+        ((c.first.event.span, c.second.event.span) in suspects, Piece(3, partial(_races, conflict=c)))
+        for c in _all_conflicts(program)
+    ]
+    return [piece for suspect, piece in found if suspect], [piece for suspect, piece in found if not suspect]
+
+
+def _all_conflicts(program: Program) -> Iterator[Conflict]:
+    yield from conflicts(program)
+    yield from reuse_conflicts(program)
 
 
 def _races(program: Program, conflict: Conflict) -> Iterator[Obligation]:
     outcome = decide(program, conflict.goal)
     if not isinstance(outcome, Impossible):
         yield _race(outcome, conflict)
-
-
-def _distance(conflict: Conflict, near: Span) -> int:
-    """Lines between a place and the nearer of the two statements."""
-    return min(abs(use.event.span.line - near.line) for use in (conflict.first, conflict.second))
 
 
 def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligation:
@@ -96,7 +108,7 @@ def _with(
         case Undecided(reason):
             return replace(base, status=Status.UNKNOWN, reason=reason)
         case Violated():
-            message = race_message(base.rule, _where(conflict), first.event.label, second.event.label)
+            message = race_message(base.rule, _quoted(conflict), first.event.label, second.event.label)
             return replace(
                 base,
                 status=Status.REFUTED,
@@ -121,6 +133,11 @@ def _lacking(rule: str, conflict: Conflict, missing: tuple[str, ...]) -> str | N
 def _advice(rule: str, conflict: Conflict) -> str | None:
     copies = conflict.first.event.completion == InGroup(Group.COPY)
     return LANDING if copies and rule in ("race.raw", "race.war", "race.waw", "smem.reuse") else HELP.get(rule)
+
+
+def _quoted(conflict: Conflict) -> str:
+    one, other = conflict.buffer.name, conflict.second.access.buffer
+    return f"the storage of `{one}` and `{other}`" if conflict.reuses else f"`{one}`"
 
 
 def _where(conflict: Conflict) -> str:
@@ -204,6 +221,13 @@ def _apart(program: Program, buffer: Buffer, first: Use, second: Use, prop: Prop
     yield judge(program, base, verdict, message, advice, labels)
 
 
+def choice_obligations(program: Program) -> Iterator[Obligation]:
+    """The units of roles that take turns exist."""
+    for event in program.events:
+        if event.chooses is not None:
+            yield from _claim(program, choice(event, event.chooses))
+
+
 def claim_pieces(program: Program) -> Iterator[Piece]:
     """Bounds, integer width, alignment and ownership of every statement."""
     for claim in (*claims(program), *overflow_claims(program)):
@@ -211,9 +235,14 @@ def claim_pieces(program: Program) -> Iterator[Piece]:
 
 
 def _claim(program: Program, claim: Claim) -> Iterator[Obligation]:
+    yield claimed(program, claim)
+
+
+def claimed(program: Program, claim: Claim) -> Obligation:
+    """The verdict on a claim."""
     asked = single_question(claim.prop.events, claim.title)
     base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span, question=asked)
-    yield judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
+    return judge(program, base, hold(program, claim.prop), claim.message, claim.help, ())
 
 
 def judge(

@@ -9,8 +9,8 @@ from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
 from exogpu.verify.chain import CtaOf, First, Fixed, Last, LiftedChain, Meant, Near, ThreadOf, Where, axioms
 from exogpu.verify.chain import Link as Lifted
+from exogpu.verify.declared import CTA_ROLE
 from exogpu.verify.graph import Edge, FenceKind, Needs
-from exogpu.verify.lower import CTA_ROLE
 from exogpu.verify.program import (
     ALL,
     TASK,

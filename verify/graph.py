@@ -161,7 +161,7 @@ class Search:
             and self.needs.through(sends, self.axioms)
         ):
             phase = self.u.number(a.index, a.thread)
-            same = self.u.barrier_cta(a.index) == b.thread // self.u.program.threads
+            same = self.u.barrier_cta(a.index) == self.u.barrier_cta(b.index)
             if same and 0 <= phase <= self.u.number(b.index, b.thread):
                 return Edge.SIGNAL
         if any(n == b.index and t == b.thread for n, t in self._ends_elsewhere(a.index)):
@@ -169,10 +169,12 @@ class Search:
         return None
 
     def _starts(self, node: PathNode) -> bool:
-        if self.source.event.completion is not None:
-            return any(n == node.index and t == node.thread for n, t in self._start())
+        event = self.source.event
         into = set(node.item.threads) if node.item.event.exec is Exec.TOGETHER else {node.thread}
-        return self.source.key < node.item.key and bool(into.intersection(self.source.threads))
+        follows = self.source.key < node.item.key and bool(into.intersection(self.source.threads))
+        if event.completion is None and (follows or not isinstance(event.action, ArriveAction)):
+            return follows
+        return any(n == node.index and t == node.thread for n, t in self._start())
 
     # -- edges ---------------------------------------------------------------------------------------------------
 
@@ -222,12 +224,22 @@ class Search:
             case None:
                 for t in self.source.threads:
                     yield from self._next(t, self.source.key)
+                yield from self._wakes()
             case InGroup(group):
                 yield from self._group_waits(group, self.source, self.u.number_at(self.source))
                 for t in self.source.threads if group is Group.COPY else ():
                     yield from self._landed(t)
             case TxOn() as completion:
                 yield from self._completes(completion, self.source, self.u.number_at(self.source))
+
+    def _wakes(self) -> Iterator[tuple[int, int]]:
+        """Awaits that return only after the source, if that is an arrive."""
+        signal = self.source.event.action
+        if isinstance(signal, ArriveAction) and self.needs.through(signal, self.axioms):
+            phase = self.u.number_at(self.source)
+            for n, t, waited in self._waits(signal.barrier, cta_meant(self.u.program, self.source)):
+                if waited >= phase:
+                    yield n, t
 
     def _group_waits(self, group: Group, member: Occurrence, number: int) -> Iterator[tuple[int, int]]:
         """Waits that return only when a member of a commit group is done: by its own threads, with L12 by any of its

@@ -9,7 +9,7 @@ from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
 from exogpu.smt.context import Context
 from exogpu.smt.poly import Poly, lift
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 
 Env = Mapping[str, Poly]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from exogpu.smt.poly import Poly, lift
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.phases import Phases, arrives, copies, executors, own_channels, signalled_by
@@ -27,10 +27,12 @@ def landed(phases: Phases, x: Instance, node: Instance) -> Formula:
 
 
 def _by_arrive(phases: Phases, x: Instance, node: Instance, barrier: str) -> Iterator[Formula]:
-    """All arrives of x's thread wait for its copies, and the next one is for the awaited phase or an earlier one."""
+    """All arrives of x's thread wait for its copies, and the next one is for the awaited phase or an earlier one. Units
+    that take turns count arrives that are not theirs, so theirs may come later."""
     program = phases.program
     mine = signalled_by(program, own_channels(program, x.event), arrives(program, barrier))
-    if mine and all(isinstance(e.action, ArriveAction) and e.action.after_copies for e in mine):
+    waiting = (isinstance(e.action, ArriveAction) and e.action.after_copies and e.selection is None for e in mine)
+    if mine and all(waiting):
         yield phases.model.ctx.le(phases.next_arrive(x, barrier), phases.phase(node))
 
 

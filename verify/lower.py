@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from exogpu.ir.collective import plus
-from exogpu.ir.index import Bin, BoolOp, Cond, Index, Int, Not, Var
+from exogpu.ir.index import ORDINAL, Bin, BoolOp, Cond, Index, Int, Not, Var
 from exogpu.ir.instr import (
     BufferInfo,
-    CompleteTx,
-    Footprint,
-    GroupMember,
-    HoldsPhase,
-    InOrder,
+    ClusterArrive,
+    ClusterWait,
     Mode,
     NamedArrive,
     Proxy,
 )
 from exogpu.ir.pools import storage
-from exogpu.ir.proc import Block, Proc, SizeArg, TensorArg
+from exogpu.ir.proc import Proc, SizeArg, TensorArg
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
@@ -34,13 +32,29 @@ from exogpu.ir.stmt import (
     Stmt,
     Tasks,
     Threads,
-    Window,
 )
 from exogpu.ir.types import Gmem, Rmem
 from exogpu.ir.value import Value
-from exogpu.ir.walk import reads
-from exogpu.source import Span
-from exogpu.verify.calls import barrier_of, conditions, effect, ends, pipeline
+from exogpu.ir.walk import reads, substitute_index
+from exogpu.verify.calls import (
+    alignments,
+    barrier_of,
+    completion_of,
+    conditions,
+    delivered,
+    effect,
+    ends,
+    footprint,
+    one_cta,
+    pipeline,
+)
+from exogpu.verify.declared import (
+    CLUSTER_BARRIER,
+    CTA_ROLE,
+    barriers_of,
+    exit_event,
+    splits_cluster_barrier,
+)
 from exogpu.verify.index import computed_by_value, const
 from exogpu.verify.owners import accumulator_births
 from exogpu.verify.program import (
@@ -51,24 +65,20 @@ from exogpu.verify.program import (
     Aligned,
     ArriveAction,
     AwaitAction,
-    Barrier,
     Buffer,
     Computed,
     Event,
     Exec,
-    ExitAction,
     FenceAction,
     InGroup,
     Loop,
     LoopKind,
     Program,
+    Selection,
     Step,
     TaskVar,
     TxOn,
 )
-
-CTA_ROLE = "all"
-EXIT_CTA = "cta.exit"
 
 
 @dataclass(slots=True)
@@ -92,13 +102,14 @@ class _Place:
     first: Index
     size: int
     role: str
+    selection: Selection | None = None
 
     def enter(self, loop: Loop) -> _Place:
         step = Step(self.counter.take(), loop, len(self.guards))
         return replace(self, path=(*self.path, step), counter=_Counter())
 
 
-@dataclass(slots=True)
+@dataclass
 class _Lowering:
     """The events and buffers collected so far."""
 
@@ -107,6 +118,11 @@ class _Lowering:
     info: dict[str, BufferInfo] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     tasks: list[TaskVar] = field(default_factory=list)
+
+    @cached_property
+    def split(self) -> bool:
+        """The kernel uses the cluster's barrier in two parts somewhere."""
+        return splits_cluster_barrier(self.proc)
 
     # -- statements ----------------------------------------------------------------------------------------------
 
@@ -127,10 +143,8 @@ class _Lowering:
             case If(cond, then, orelse):
                 self.block(then, replace(place, guards=(*place.guards, *_conjuncts(cond))))
                 self.block(orelse, replace(place, guards=(*place.guards, *_conjuncts(Not(cond)))))
-            case Role(name, body):
-                decl = next(r for r in self.proc.block.roles if r.name == name)
-                first = plus(place.first, Int(decl.first))
-                self.block(body, replace(place, first=first, size=decl.threads, role=name))
+            case Role():
+                self.role(stmt, place)
             case Alloc():
                 self.alloc(stmt, place)
             case Assign():
@@ -138,11 +152,24 @@ class _Lowering:
             case InstrCall():
                 self.instr(stmt, place)
             case Fence():
-                self.emit(stmt, place, "Fence", Exec.TOGETHER, action=FenceAction())
+                self.fence(stmt, place)
             case Arrive():
                 self.arrive(stmt, place)
             case Await(barrier, lag):
                 self.emit(stmt, place, f"Await {barrier}", Exec.EACH, action=AwaitAction(barrier, lag))
+
+    def role(self, stmt: Role, place: _Place) -> None:
+        decl = next(r for r in self.proc.block.roles if r.name == stmt.name)
+        inside = replace(place, first=plus(place.first, Int(decl.first)), size=decl.threads, role=decl.name)
+        if stmt.index is not None:
+            index = substitute_index(stmt.index, {ORDINAL: Var(TASK)})
+            count = decl.threads // decl.unit
+            selection = Selection(index, count, decl.unit, decl.first, self.proc.block.threads)
+            label, computed = f"choice of a unit of {decl.name}", (Computed(index),)
+            self.emit(stmt, inside, label, Exec.EACH, computed=computed, chooses=selection)
+            first = plus(inside.first, Bin("*", Int(decl.unit), index))
+            inside = replace(inside, first=first, size=decl.unit, selection=selection)
+        self.block(stmt.body, inside)
 
     def task_nest(self, stmt: For, place: _Place) -> None:
         """All task loops are one walk of the CTA over its tasks; their variables are the task's coordinates."""
@@ -169,6 +196,7 @@ class _Lowering:
             place.first,
             per_cta=whole and not private,
             storage=storage(self.proc.block, stmt),
+            selection=place.selection,
         )
         self.emit(stmt, place, f"allocation of {stmt.name}", Exec.EACH)
 
@@ -211,27 +239,23 @@ class _Lowering:
 
     def instr(self, call: InstrCall, place: _Place) -> None:
         instr = call.instr
-        if isinstance(instr.effect, NamedArrive):
-            self.named(call, instr.effect, place)
-            return
-        accesses = tuple(self.footprint(call, f) for f in instr.footprints)
+        match instr.effect:
+            case NamedArrive():
+                self.named(call, instr.effect, place)
+                return
+            case ClusterArrive(relaxed):
+                self.join_cluster(call, place, instr.name, relaxed=relaxed)
+                return
+            case ClusterWait():
+                self.await_cluster(call, place, instr.name)
+                return
+        accesses = tuple(footprint(call, f, self.info) for f in instr.footprints)
         cta: Index | None = None
         if instr.spread is not None:
             ctas = next(d for d in call.window(instr.spread).dims if isinstance(d, Range))
             place, cta = self.spread(place, ctas.lo, ctas.extent)
-            accesses = tuple(self.one_cta(call, f, cta) for f in instr.footprints)
-        completion: TxOn | InGroup | None
-        match instr.completion:
-            case InOrder():
-                completion = None
-            case GroupMember(group):
-                completion = InGroup(group)
-            case HoldsPhase(barrier):
-                completion = TxOn(barrier_of(call, barrier), 0, holds=True)
-            case CompleteTx(barrier, data):
-                window = call.window(data)
-                size = self.bytes(window)
-                completion = TxOn(barrier_of(call, barrier), size if cta is None else size // window.shape[0], cta)
+            accesses = tuple(one_cta(call, f, cta, self.info) for f in instr.footprints)
+        completion = completion_of(call, delivered(call, self.info, spread=cta is not None), cta)
         mode = Exec.WARPS if completion is not None and instr.aligned else Exec.EACH
         action = effect(call)
         mode = Exec.FIRST if isinstance(action, ArriveAction) else mode
@@ -246,7 +270,7 @@ class _Lowering:
             aligned=instr.aligned,
             pipeline=pipeline(call),
             computed=(*(Computed(i) for a in accesses for i in ends(a)), *conditions(call)),
-            alignments=self.alignments(call),
+            alignments=alignments(call, self.info),
         )
 
     def named(self, call: InstrCall, joins: NamedArrive, place: _Place) -> None:
@@ -258,38 +282,24 @@ class _Lowering:
         if joins.waits:
             self.emit(call, place, label, Exec.EACH, action=AwaitAction(barrier, 0, joined=True), aligned=True)
 
-    def alignments(self, call: InstrCall) -> tuple[Aligned, ...]:
-        out: list[Aligned] = []
-        for need in call.instr.alignments(call, self.info):
-            window = call.window(need.operand)
-            dim = need.dim % len(window.dims)
-            place = window.dims[dim]
-            index = place.lo if isinstance(place, Range) else place.index
-            out.append(Aligned(window.buffer, dim, index, need.multiple))
-        return tuple(out)
+    def join_cluster(self, stmt: Stmt, place: _Place, label: str, *, relaxed: bool = False) -> None:
+        """Every thread arrives at the cluster's barrier, which is kept with CTA 0."""
+        arrive = ArriveAction(CLUSTER_BARRIER, 0, Int(0), relaxed)
+        self.emit(stmt, place, label, Exec.EACH, action=arrive, aligned=True)
 
-    def footprint(self, call: InstrCall, f: Footprint) -> Access:
-        window = call.window(f.operand)
-        dims = tuple((d.lo, d.extent) if isinstance(d, Range) else (d.index, 1) for d in window.dims)
-        ranged = tuple(n for n, d in enumerate(window.dims) if isinstance(d, Range))
-        warp_dim = None if f.warp_dim is None else ranged[f.warp_dim]
-        clips = f.operand in call.instr.zero_fill and isinstance(self.info[window.buffer].memory, Gmem)
-        clipped = (tuple(range(len(dims))) if call.instr.fills_points else ranged) if clips else ()
-        return Access(window.buffer, dims, f.mode, f.proxy, window.span, warp_dim, clipped)
+    def await_cluster(self, stmt: Stmt, place: _Place, label: str) -> None:
+        """Every thread waits for the generation that it has joined."""
+        wait = AwaitAction(CLUSTER_BARRIER, 0, joined=True, cta=Int(0))
+        self.emit(stmt, place, label, Exec.EACH, action=wait, aligned=True)
 
-    def one_cta(self, call: InstrCall, f: Footprint, cta: Index) -> Access:
-        """The access of the part of a spread instruction that works in one CTA."""
-        access = self.footprint(call, f)
-        if f.operand != call.instr.spread:
-            return access
-        dim = next(n for n, d in enumerate(call.window(f.operand).dims) if isinstance(d, Range))
-        return replace(access, dims=(*access.dims[:dim], (cta, 1), *access.dims[dim + 1 :]))
-
-    def bytes(self, window: Window) -> int:
-        total = self.info[window.buffer].dtype.bytes
-        for extent in window.shape:
-            total *= extent
-        return total
+    def fence(self, stmt: Fence, place: _Place) -> None:
+        """A fence of the whole cluster is the cluster's barrier, which other statements may use in two parts."""
+        block = self.proc.block
+        if self.split and place.size == block.threads * block.cluster and place.first == Int(0):
+            self.join_cluster(stmt, place, "Fence")
+            self.await_cluster(stmt, place, "Fence")
+        else:
+            self.emit(stmt, place, "Fence", Exec.TOGETHER, action=FenceAction())
 
     # -- events --------------------------------------------------------------------------------------------------
 
@@ -307,6 +317,7 @@ class _Lowering:
         pipeline: str | None = None,
         computed: tuple[Computed, ...] = (),
         alignments: tuple[Aligned, ...] = (),
+        chooses: Selection | None = None,
     ) -> None:
         """Appends the event of a statement at its place."""
         self.events.append(
@@ -327,6 +338,8 @@ class _Lowering:
                 pipeline=pipeline,
                 computed=computed,
                 alignments=alignments,
+                selection=place.selection,
+                chooses=chooses,
             )
         )
 
@@ -344,28 +357,6 @@ def _conjuncts(cond: Cond) -> tuple[Cond, ...]:
             return (cond,)
 
 
-def _exit(block: Block, span: Span, position: int, number: int) -> Event:
-    """The end of each CTA."""
-    loop = Loop(EXIT_CTA, Int(0), Int(block.cluster), LoopKind.THREADS, block.threads, Int(0))
-    return Event(
-        id=number,
-        label="exit",
-        role=CTA_ROLE,
-        span=span,
-        path=(Step(position, loop), Step(0, None)),
-        guards=(),
-        first=Bin("*", Int(block.threads), Var(EXIT_CTA)),
-        size=block.threads,
-        exec=Exec.TOGETHER,
-        action=ExitAction(),
-    )
-
-
-def _barriers(proc: Proc) -> dict[str, Barrier]:
-    named = {b.name: Barrier(b.name, 1, b.count, b.span, named=True) for b in proc.named}
-    return {b.name: Barrier(b.name, b.ring, b.count, b.span) for b in proc.barriers} | named
-
-
 def lower(proc: Proc) -> Program:
     """The parallel program of a well-formed kernel."""
     out = _Lowering(proc)
@@ -377,7 +368,7 @@ def lower(proc: Proc) -> Program:
     block = proc.block
     place = _Place((), (), counter, Int(0), block.threads * block.cluster, CTA_ROLE)
     out.block(proc.body, place)
-    out.events.append(_exit(block, proc.span, counter.take(), len(out.events)))
+    out.events.append(exit_event(block, proc.span, counter.take(), len(out.events)))
     return Program(
         name=proc.name,
         span=proc.span,
@@ -388,6 +379,6 @@ def lower(proc: Proc) -> Program:
         persistent=proc.block.persistent,
         tasks=tuple(out.tasks),
         buffers=out.buffers,
-        barriers=_barriers(proc),
+        barriers=barriers_of(proc),
         events=accumulator_births(tuple(out.events), out.buffers, block.threads),
     )

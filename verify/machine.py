@@ -116,8 +116,9 @@ class Machine:
         for n, item in enumerate(self.unrolling.items):
             match item.event.action, item.event.completion:
                 case ArriveAction(barrier), _:
-                    cta = self.unrolling.barrier_cta(n)
-                    arriving.update((barrier, cta, thread) for thread in item.threads)
+                    cta, turns = self.unrolling.barrier_cta(n), item.event.selection
+                    who = (thread if turns is None else turns.peers(thread)[0] for thread in item.threads)
+                    arriving.update((barrier, cta, thread) for thread in who)
                 case _, TxOn(barrier, size):
                     number = self.unrolling.number(n, item.first)
                     self.bound[barrier, self.unrolling.barrier_cta(n), number] += size
@@ -128,7 +129,7 @@ class Machine:
     def _bundle(self) -> None:
         """Threads with one and the same trace move together; the ones that the delay names stay apart."""
         named = set() if self.delay is None else set(self.delay.x.threads)
-        if self.delay is not None and self.delay.y is not None:
+        if self.delay is not None and self.delay.y is not None and self.delay.y.event.exec is not Exec.TOGETHER:
             named |= set(self.delay.y.threads)
         first: dict[tuple[int, tuple[int, ...]], int] = {}
         for t in self.unrolling.program.everybody:
@@ -148,7 +149,7 @@ class Machine:
                     moved = True
                     if self.broken is not None:
                         return self.broken
-                if self._reached():
+                if self._reached(t):
                     return Reached()
             completed = not moved and self._complete_one()
             if self.broken is not None:
@@ -162,11 +163,12 @@ class Machine:
         blocked = tuple(self._blocked())
         return Stuck(blocked) if blocked else Finished()
 
-    def _reached(self) -> bool:
+    def _reached(self, thread: int) -> bool:
+        """The thread has come to y while x is outstanding."""
         if self.delay is None or self.delay.y is None:
             return False
         y = self.delay.y
-        return any(self._next_key(t) > y.key for t in y.threads if t in self.bundles) and self._outstanding()
+        return thread in y.threads and self._next_key(thread) > y.key and self._outstanding()
 
     def _outstanding(self) -> bool:
         """x has not been performed (in order) or not completed (asynchronous)."""
@@ -226,6 +228,8 @@ class Machine:
                 parity = (phase // ring) & 1
                 if object_.completed & 1 != parity:
                     return None
+                if self._barrier(barrier).named:
+                    return f"waits for generation {phase} of {barrier}"
                 return f"waits for phase {phase} of {barrier} (slot {phase % ring}, parity {parity})"
             case WaitAction(group, pending):
                 done = self.unrolling.number(index, thread) - pending

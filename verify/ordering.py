@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from exogpu.ir.walk import index_names
-from exogpu.smt.pysmt_api import Formula
 from exogpu.smt.solver import Sat, Unknown, Unsat
+from exogpu.smt.terms import Formula
 from exogpu.verify.axioms import AVOIDABLE
 from exogpu.verify.chain import ChainFormula, LiftedChain, axioms
 from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling
@@ -111,7 +111,8 @@ class _ChainSearch:
         x, y = self.session.instances["x"], self.session.instances["y"]
         self.formulas = ChainFormula(self.session.model, self.session.phases, x, y, goal.needs)
         self.condition = goal.condition(self.session.model, self.session.phases, x, y)
-        self.session.add([self.condition, self.session.ctx.api.negate(self.formulas.direct())])
+        one_walk = self.session.model.same_task(x, y)
+        self.session.add([one_walk, self.condition, self.session.ctx.api.negate(self.formulas.direct())])
         self.proven: list[LiftedChain] = program.memo.once(_shape(goal), list)
 
     def run(self) -> Outcome:
@@ -152,7 +153,8 @@ class _ChainSearch:
         except TooLarge:
             if self.session.refine(values):
                 return None  # products of large numbers were wrong in this model
-            raise
+            values = self.session.minimise(values)
+            x, y, unrolling = self._replay(values, whole=False)
         if not self.goal.check(unrolling, x, y):
             return self._spurious(values)
         found = self._path(unrolling, x, y)
@@ -179,7 +181,8 @@ class _ChainSearch:
         if len(unrolling.tasks) <= len(named):
             return False
         names = {t.name for t in self.session.program.tasks}
-        return any(index_names(g) & names for e in self.session.program.events if e.action for g in e.guards)
+        acting = [e for e in self.session.program.events if e.action]
+        return any(index_names(t) & names for e in acting for t in (*e.guards, e.first))
 
     def _spurious(self, values: Values) -> Undecided | None:
         if self.session.refine(values):

@@ -7,14 +7,16 @@ picks the group. All are counts `count_before(statement, instance)`: sums of pro
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from exogpu.ir.index import Cond
+from exogpu.ir.index import Cmp, Cond, Var
 from exogpu.ir.walk import index_names
-from exogpu.smt.poly import ONE, ZERO, Poly
-from exogpu.smt.pysmt_api import Formula
-from exogpu.verify.bounds_of import Interval, NotAnInterval, narrow
+from exogpu.smt.poly import ONE, ZERO, Poly, lift
+from exogpu.smt.terms import Formula
+from exogpu.verify.bounds_of import Interval, NotAnInterval
 from exogpu.verify.index import Env, to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
+from exogpu.verify.iterations import Cases, Iterations, chosen_iterations, sum_of, times
 from exogpu.verify.program import Event, Loop, LoopKind
 
 SIMULTANEOUS = (LoopKind.THREADS, LoopKind.CTAS)
@@ -25,81 +27,115 @@ class NoClosedForm(Exception):
     """The execution count of a statement has no closed form that we know; carries the reason."""
 
 
-def count_before(model: Model, statement: Event, at: Instance) -> Poly:
-    """Executions of `statement`, by one of the threads that execute it, strictly before the instance `at`."""
-    counter = _Count(model, statement)
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """The thread whose executions are counted, and its unit among those that take turns at the statement. `alone`:
+    without what the other units execute."""
+
+    thread: Poly
+    unit: Poly
+    alone: bool = False
+
+
+def count_before(model: Model, statement: Event, at: Instance, who: Actor | None = None) -> Poly:
+    """Executions of `statement`, by one of the threads that execute it, strictly before the instance `at`.
+
+    `who` says by which, if that makes a difference. Units that take turns at it count as one, unless it is `alone`.
+    """
+    counter = _Count(model, statement, who)
     return model.ctx.ite(counter.global_guard, counter.before(at, 0), ZERO)
 
 
-def count_all(model: Model, statement: Event) -> Poly:
-    """All executions of `statement` by one of its threads."""
-    counter = _Count(model, statement)
-    return model.ctx.ite(counter.global_guard, counter.total(0), ZERO)
+def count_all(model: Model, statement: Event, thread: int) -> Poly:
+    """All executions of `statement` by a thread."""
+    counter = _Count(model, statement, actor(statement, thread))
+    return model.ctx.ite(counter.global_guard, sum_of(model.ctx, counter.total(0)), ZERO)
 
 
-def count_until(model: Model, statements: Iterable[Event], at: Instance) -> Poly:
-    """Executions of any of `statements` strictly before `at`, by one thread that executes them all."""
+def count_until(model: Model, statements: Iterable[Event], at: Instance, thread: int) -> Poly:
+    """Executions of any of `statements` strictly before `at`, by a thread that executes them all."""
     total = ZERO
     for s in statements:
-        total = total + count_before(model, s, at)
+        total = total + count_before(model, s, at, actor(s, thread))
     return total
 
 
+def actor(statement: Event, thread: int) -> Actor:
+    """A known thread, for all units that take turns with its own."""
+    turns = statement.selection
+    return Actor(lift(thread), lift(0 if turns is None else (thread % turns.cta - turns.base) // turns.size))
+
+
 class _Count:
-    def __init__(self, model: Model, statement: Event) -> None:
+    def __init__(self, model: Model, statement: Event, who: Actor | None = None) -> None:
         self.model = model
         self.ctx = model.ctx
         self.statement = statement
+        self.env: dict[str, Poly] = dict(model.sizes)
         self.by_loop: dict[str, list[Cond]] = {}
         constant: list[Formula] = []
-        threads = {loop.var for loop in statement.loops if loop.kind is LoopKind.THREADS}
-        for guard in statement.guards:
-            if index_names(guard) & threads:
-                continue  # it chooses the executing threads: `phases.executors` has read it
+        guards = list(mixed_guards(statement))
+        if who is not None and guards:
+            self.env.update(self._thread_iterations(who))
+        guards += _sequential_guards(statement)
+        if who is not None and who.alone and statement.selection is not None:
+            self.env[_UNIT] = who.unit
+            guards.append(Cmp("==", statement.selection.index, Var(_UNIT)))
+        for guard in guards:
             owner = self._owner(guard)
             if owner is None:
-                constant.append(to_formula(self.ctx, guard, model.sizes))
+                constant.append(to_formula(self.ctx, guard, self.env))
             else:
                 self.by_loop.setdefault(owner, []).append(guard)
         self.global_guard = self.ctx.api.conj(constant)
+
+    def _thread_iterations(self, who: Actor) -> dict[str, Poly]:
+        """The iterations of the statement's thread loops in which a thread executes it."""
+        turns, values = self.statement.selection, dict[str, Poly]()
+        for loop in self.statement.loops:
+            if loop.kind is not LoopKind.THREADS or loop.base is None:
+                continue
+            some = dict.fromkeys(index_names(loop.base), ZERO) | values
+            base = to_poly(self.ctx, loop.base, some)
+            if turns is not None and loop.unit < turns.cta:
+                unit = to_poly(self.ctx, turns.index, dict.fromkeys(index_names(turns.index), ZERO) | values)
+                base = base + (who.unit - unit) * turns.size
+            values[loop.var] = self.ctx.floordiv(who.thread - base, loop.unit)
+        return values
 
     def _owner(self, guard: Cond) -> str | None:
         """The one sequential loop variable that a guard tests; None if it tests sizes only."""
         names = index_names(guard)
         kinds = {loop.var: loop.kind for loop in self.statement.loops}
-        tested = [v for v in names if v not in self.model.sizes]
+        tested = [v for v in names if v not in self.env]
         if not tested:
             return None
-        if len(tested) > 1 or kinds.get(tested[0]) is not LoopKind.SEQ:
+        if len(tested) > 1 or kinds.get(tested[0]) not in (LoopKind.SEQ, LoopKind.TASK):
             raise NoClosedForm(f"its guard tests {', '.join(sorted(tested))}")
         return tested[0]
 
-    def _interval(self, loop: Loop) -> Interval:
+    def _iterations(self, loop: Loop) -> Iterations:
         names = index_names(loop.lo) | index_names(loop.hi)
         if not names <= set(self.model.sizes):
             raise NoClosedForm(f"the bounds of loop {loop.var} depend on {', '.join(sorted(names))}")
-        lo = to_poly(self.ctx, loop.lo, self.model.sizes)
-        hi = to_poly(self.ctx, loop.hi, self.model.sizes)
+        whole = _whole(self, loop)
         try:
-            return narrow(self.ctx, Interval(lo, hi), loop.var, self.by_loop.get(loop.var, []), self.model.sizes)
+            return chosen_iterations(self.ctx, whole, loop.var, self.by_loop.get(loop.var, []), self.env)
         except NotAnInterval as error:
             raise NoClosedForm(str(error)) from error
 
-    def total(self, level: int) -> Poly:
+    def total(self, level: int) -> Cases:
         """Executions inside one execution of the block at `level`."""
         loop = self.statement.path[level].loop
         if loop is None:
-            return ONE
+            return ((self.ctx.api.literal(True), ONE),)
         inner = self.total(level + 1)
-        if loop.kind in SIMULTANEOUS:
-            return inner
-        interval = self._interval(loop)
-        return self.ctx.trip(interval.lo, interval.hi) * inner
+        return inner if loop.kind in SIMULTANEOUS else times(self.ctx, self._iterations(loop).count(), inner)
 
     def before(self, at: Instance, level: int) -> Poly:
         mine, theirs = self.statement.path[level], at.event.path[level]
         if mine.position != theirs.position:
-            return self.total(level) if mine.position < theirs.position else ZERO
+            return sum_of(self.ctx, self.total(level)) if mine.position < theirs.position else ZERO
         loop = mine.loop
         if loop is None:
             return ZERO
@@ -110,19 +146,49 @@ class _Count:
     def _inside(self, loop: Loop, at: Instance, level: int) -> Poly:
         """The loop is common: whole iterations before, then the part of this one."""
         ctx = self.ctx
-        interval = self._interval(loop)
+        iterations = self._iterations(loop)
         here = at[loop.var]
-        lo, hi = _plain(self, loop)
-        if interval == Interval(lo, hi):
-            done: Poly = here - lo
-            inside: Formula = ctx.api.literal(True)
+        whole = _whole(self, loop)
+        inside: Formula = ctx.api.literal(True)
+        if iterations == Iterations(ctx, whole):
+            done: Cases = ((inside, here - whole.lo),)
+        elif self._known_at(at, loop):
+            done = iterations.up_to(here)
         else:
-            done = ctx.trip(interval.lo, ctx.min(interval.hi, here))
-            inside = ctx.between(interval.lo, here, interval.hi)
+            done = iterations.before(here)
+            inside = iterations.includes(here)
         partial = ctx.ite(inside, self.before(at, level + 1), ZERO)
-        return done * self.total(level + 1) + partial
+        return sum_of(ctx, times(ctx, done, self.total(level + 1))) + partial
+
+    def _known_at(self, at: Instance, loop: Loop) -> bool:
+        """The statement's guards on the loop hold where `at` is executed, since it has the same."""
+        mixed = mixed_guards(self.statement)
+        return all(g in at.event.guards and g not in mixed for g in self.by_loop.get(loop.var, []))
 
 
-def _plain(count: _Count, loop: Loop) -> tuple[Poly, Poly]:
+def _whole(count: _Count, loop: Loop) -> Interval:
     env: Env = count.model.sizes
-    return to_poly(count.ctx, loop.lo, env), to_poly(count.ctx, loop.hi, env)
+    return Interval(to_poly(count.ctx, loop.lo, env), to_poly(count.ctx, loop.hi, env))
+
+
+def _thread_names(event: Event) -> frozenset[str]:
+    return frozenset(loop.var for loop in event.loops if loop.kind is LoopKind.THREADS)
+
+
+def thread_guards(event: Event) -> list[Cond]:
+    """The guards that choose threads and test nothing else."""
+    names = _thread_names(event)
+    return [g for g in event.guards if index_names(g) & names and index_names(g) <= names]
+
+
+def mixed_guards(event: Event) -> list[Cond]:
+    """The guards that choose different executions for different threads."""
+    names = _thread_names(event)
+    return [g for g in event.guards if index_names(g) & names and not index_names(g) <= names]
+
+
+def _sequential_guards(event: Event) -> list[Cond]:
+    return [g for g in event.guards if not index_names(g) & _thread_names(event)]
+
+
+_UNIT = "$unit"

@@ -13,7 +13,7 @@ from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.types import Gmem
 from exogpu.ir.walk import index_names
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence
 from exogpu.verify.index import computed_by_cond, subterms, to_formula, to_poly

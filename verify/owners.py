@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from exogpu.ir.collective import WARPGROUP
-from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.instr import Mode, Proxy
 from exogpu.ir.types import Rmem, WgmmaA, WgmmaD
-from exogpu.ir.walk import index_names
+from exogpu.ir.walk import index_names, substitute_index
 from exogpu.verify.program import Access, Buffer, Event, Exec, Loop, LoopKind, Step
 
 
@@ -24,7 +23,7 @@ def accumulator_births(events: tuple[Event, ...], buffers: dict[str, Buffer], th
         if isinstance(buffer.memory, WgmmaD) and buffer.alloc is not None:
             offset = first_offset(events, buffer, threads)
             if offset is not None:
-                out[buffer.alloc] = _birth(out[buffer.alloc], buffer, Bin("+", buffer.first, Int(offset)), threads)
+                out[buffer.alloc] = _birth(out[buffer.alloc], buffer, Bin("+", buffer.first, offset), threads)
     return tuple(out)
 
 
@@ -54,7 +53,7 @@ def _birth(alloc: Event, buffer: Buffer, base: Index, threads: int) -> Event:
 
 
 def owner(buffer: Buffer, access: Access, threads: int) -> Index | None:
-    """The owning thread, up to a constant, of the element or tile that an access names; None if it is not in
+    """The owning thread, up to an offset, of the element or tile that an access names; None if it is not in
     registers of known threads. `threads` are those of a CTA."""
     dims, base = access.dims, buffer.first
     shape = buffer.shape
@@ -74,16 +73,17 @@ def owner(buffer: Buffer, access: Access, threads: int) -> Index | None:
             return None
 
 
-def first_offset(events: tuple[Event, ...], buffer: Buffer, threads: int) -> int | None:
-    """What `owner` leaves open, from the first statement that touches the buffer; None if there is none."""
+def first_offset(events: tuple[Event, ...], buffer: Buffer, threads: int) -> Index | None:
+    """What `owner` leaves open, from the first statement that touches the buffer; None if there is none.
+
+    It is one thread for each execution of the allocation: only variables of the loops around that are kept.
+    """
     for event in events:
         for access in event.accesses:
             place = owner(buffer, access, threads) if access.buffer == buffer.name else None
-            if place is not None:
-                return _constant(Bin("-", event.first, place))
+            if place is not None and buffer.alloc is not None:
+                offset = Bin("-", event.first, place)
+                loops = (loop for loop in events[buffer.alloc].loops if loop.kind in (LoopKind.TASK, LoopKind.SEQ))
+                known = {loop.var for loop in loops}
+                return substitute_index(offset, {name: Int(0) for name in index_names(offset) if name not in known})
     return None
-
-
-def _constant(e: Index) -> int:
-    """The constant part of an affine expression (its value with every variable 0)."""
-    return evaluate(e, dict.fromkeys(index_names(e), 0))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from typing import TypeVar
 
 from exogpu.ir.evaluate import evaluate, holds
-from exogpu.ir.index import Cond, Index
+from exogpu.ir.index import Index
 from exogpu.ir.instr import Commit
 from exogpu.ir.walk import index_names
 from exogpu.smt.poly import ZERO, Poly
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.ordinal import NoClosedForm, count_before, count_until
+from exogpu.verify.ordinal import Actor, NoClosedForm, count_before, mixed_guards, thread_guards
 from exogpu.verify.program import (
     ArriveAction,
     AwaitAction,
@@ -54,7 +54,7 @@ def own_channels(program: Program, event: Event) -> frozenset[Channel]:
 def barrier_cta(event: Event) -> Index | None:
     """The CTA whose barrier an arrive, await or copy means; None for the thread's own."""
     match event.action, event.completion:
-        case (ArriveAction(cta=cta), _) | (_, TxOn(cta=cta)):
+        case (ArriveAction(cta=cta) | AwaitAction(cta=cta), _) | (_, TxOn(cta=cta)):
             return cta
         case _:
             return None
@@ -65,29 +65,46 @@ def _executions(event: Event) -> Iterator[tuple[int, dict[str, int]]]:
     loops = [loop for loop in event.loops if loop.kind in (LoopKind.THREADS, LoopKind.CTAS)]
     ranges = [range(evaluate(loop.lo, {}), evaluate(loop.hi, {})) for loop in loops]
     names = {loop.var for loop in loops}
-    if not index_names(event.first) <= names:
+    if event.selection is None and not index_names(event.first) <= names:
         raise NoClosedForm("its threads depend on a sequential loop")
     guards = thread_guards(event)
     for values in product(*ranges):
         env = dict(zip((loop.var for loop in loops), values, strict=True))
         if not all(holds(g, env) for g in guards):
             continue
-        first = evaluate(event.first, env)
-        for thread in range(first, first + (1 if event.exec is Exec.FIRST else event.size)):
-            yield thread, env
+        for first in _firsts(event, env):
+            for thread in range(first, first + (1 if event.exec is Exec.FIRST else event.size)):
+                yield thread, env
 
 
-def thread_guards(event: Event) -> list[Cond]:
-    """The guards that choose threads; one that mixes thread loops with anything else has no closed form."""
-    names = {loop.var for loop in event.loops if loop.kind is LoopKind.THREADS}
-    out: list[Cond] = []
-    for guard in event.guards:
-        tested = index_names(guard)
-        if tested & names:
-            if not tested <= names:
-                raise NoClosedForm(f"a guard of {event.label} at line {event.span.line} mixes threads and sizes")
-            out.append(guard)
-    return out
+def _firsts(event: Event, env: Mapping[str, int]) -> tuple[int, ...]:
+    """The first thread; of every unit that takes a turn, since the place in a unit does not depend on which it is."""
+    if event.selection is None:
+        return (evaluate(event.first, env),)
+    some = dict.fromkeys(index_names(event.first), 0) | dict(env)
+    return event.selection.peers(evaluate(event.first, some))
+
+
+def signals(program: Program, through: frozenset[Channel], statements: Iterable[Event]) -> frozenset[Channel]:
+    """Those of the channels on which the statements, which use all of them, signal once each per phase: of units that
+    take turns, unit 0 stands for all."""
+    sets = {through & _of_one_unit(program, s) for s in statements}
+    if len(sets) > 1:
+        raise NoClosedForm("a role uses it as a whole, and its units take turns")
+    return sets.pop() if sets else frozenset()
+
+
+def _of_one_unit(program: Program, event: Event) -> frozenset[Channel]:
+    turns = event.selection
+    through = channels(program, event)
+    return through if turns is None else frozenset((t, cta) for t, cta in through if t == turns.peers(t)[0])
+
+
+def alike(event: Event) -> dict[int, tuple[int, ...]]:
+    """For each thread that performs an event, what its mixed guards see of it: threads with equal values execute it
+    equally often."""
+    names = sorted(frozenset[str]().union(*(index_names(g) for g in mixed_guards(event))))
+    return {thread: tuple(env[n] for n in names if n in env) for thread, env in _executions(event)}
 
 
 def executed_by(threads: frozenset[int], statements: Iterable[Event]) -> list[Event]:
@@ -138,10 +155,17 @@ class Phases:
         self.model = model
         self.program: Program = model.program
 
-    def _count(self, x: Instance, kind: str, statements: Callable[[], list[Event]]) -> Poly:
+    def _count(self, x: Instance, kind: str, statements: Callable[[], list[Event]], *, alone: bool = False) -> Poly:
         """Earlier executions of the statements that x's threads perform; `kind` says which."""
-        mine = self.program.memo.once((Phases, kind, x.event.id), statements)
-        return count_until(self.model, mine, x)
+        total = ZERO
+        for s in self.program.memo.once((Phases, kind, x.event.id), statements):
+            total = total + self.count(x, s, alone=alone)
+        return total
+
+    def count(self, x: Instance, statement: Event, *, alone: bool = False) -> Poly:
+        """Executions of a statement before x, by x's thread."""
+        who = Actor(x.threads.first, self._unit(x, statement), alone)
+        return count_before(self.model, statement, x, who)
 
     def phase(self, x: Instance) -> Poly:
         """The phase that an arrive or a copy contributes to, or that an await waits for."""
@@ -197,13 +221,22 @@ class Phases:
                 raise TypeError(f"{x.event.label} has no group")
         commits = [e for e in self.program.events if isinstance(e.action, Commit) and e.action.group is group]
         who = x.event if by is None else by
-        return self._count(x, f"commit {group} of {who.id}", lambda: executed_by(executors(who), commits))
+        return self._count(x, f"commit {group} of {who.id}", lambda: executed_by(executors(who), commits), alone=True)
 
     def next_arrive(self, x: Instance, barrier: str) -> Poly:
         """The phase that the next arrive of x's thread on its CTA's barrier is for."""
         program = self.program
         through = own_channels(program, x.event)
         return self._count(x, f"next {barrier}", lambda: signalled_by(program, through, arrives(program, barrier)))
+
+    def _unit(self, x: Instance, statement: Event) -> Poly:
+        """The unit of x's thread among those that take turns at `statement`; 0 if there are none."""
+        turns, mine, ctx = statement.selection, x.event.selection, self.model.ctx
+        if turns is None:
+            return ZERO
+        if mine is not None:
+            return to_poly(ctx, mine.index, x.env)
+        return ctx.floordiv(ctx.mod(x.threads.first, turns.cta) - turns.base, turns.size)
 
     def slot(self, x: Instance, buffer: str) -> Poly:
         """Which execution of the buffer's allocation the instance works in."""

@@ -118,12 +118,13 @@ class ArriveAction:
 
 @dataclass(frozen=True, slots=True)
 class AwaitAction:
-    """Wait for phase (number of earlier awaits of this thread) - lag of its CTA's barrier; `joined`: for that of its
-    latest arrive."""
+    """Wait for phase (number of earlier awaits of this thread) - lag of its CTA's barrier, or of the CTA `cta`;
+    `joined`: for that of its latest arrive."""
 
     barrier: str
     lag: int
     joined: bool = False
+    cta: Index | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +167,36 @@ class InGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class Selection:
+    """Of a role of `count` units, `size` threads each from thread `base` of a CTA of `cta` threads, the unit `index`
+    executes.
+
+    The units take turns at one program: each of their threads counts the executions of allocations, arrives and
+    awaits by all of them.
+    """
+
+    index: Index
+    count: int
+    size: int
+    base: int
+    cta: int
+
+    def includes(self, thread: int) -> bool:
+        """Whether a thread belongs to the role."""
+        return self.base <= thread % self.cta < self.base + self.count * self.size
+
+    def peers(self, thread: int) -> tuple[int, ...]:
+        """The threads at the place of `thread` in every unit of its CTA, that of unit 0 first."""
+        first = thread // self.cta * self.cta + self.base
+        place = first + (thread - first) % self.size
+        return tuple(place + self.size * unit for unit in range(self.count))
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """One statement's events. `completion` is None for in-order events. `pipeline` names the instruction shape for
-    which two operations on one accumulator run in order (wgmma)."""
+    which two operations on one accumulator run in order (wgmma). `selection` says which unit of its role executes
+    (None: all of the role); `chooses` is the choice of one, by all of them."""
 
     id: int
     label: str
@@ -186,6 +214,8 @@ class Event:
     pipeline: str | None = None
     computed: tuple[Computed, ...] = ()
     alignments: tuple[Aligned, ...] = ()
+    selection: Selection | None = None
+    chooses: Selection | None = None
 
     @property
     def loops(self) -> tuple[Loop, ...]:
@@ -197,7 +227,8 @@ class Event:
 class Buffer:
     """A memory object. `alloc` is the id of the allocation event (None for arguments), `first` the first thread of the
     collective that allocates it. `per_cta`: the first dimension numbers the CTAs of the cluster, each of which holds
-    its part. `storage`: where it lies in a pool of shared memory."""
+    its part. `storage`: where it lies in a pool of shared memory. With a `selection`, each unit of the role has slots
+    of its own."""
 
     name: str
     memory: Memory
@@ -208,18 +239,20 @@ class Buffer:
     first: Index
     per_cta: bool = False
     storage: Storage | None = None
+    selection: Selection | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
     """A barrier: in every CTA `ring` mbarriers; each phase waits for `count` arrivals. A `named` one is a single named
-    barrier in every CTA, whose phases are its generations."""
+    barrier in every CTA, whose phases are its generations; a `split` one is the cluster's, kept with CTA 0."""
 
     name: str
     ring: int
     count: int
     span: Span
     named: bool = False
+    split: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,16 @@ from itertools import chain
 
 from exogpu.ir.proc import Proc
 from exogpu.smt.solver import Unsat, version
-from exogpu.source import Span
 from exogpu.verify.axioms import DEFAULT, Policy
 from exogpu.verify.barrier_verdicts import barrier_pieces, quick_barrier_pieces
-from exogpu.verify.data_verdicts import claim_pieces, race_pieces, task_pieces
+from exogpu.verify.data_verdicts import (
+    Suspects,
+    choice_obligations,
+    claim_pieces,
+    race_pieces,
+    split_race_pieces,
+    task_pieces,
+)
 from exogpu.verify.initialised import uninitialised
 from exogpu.verify.pieces import Piece, groups
 from exogpu.verify.prepare import prepare
@@ -32,26 +38,32 @@ def verify(proc: Proc, policy: Policy = DEFAULT, *, jobs: int = 1) -> Report:
     started = time.perf_counter()
     program = prepare(proc, policy)
     calls: list[Callable[[], list[Obligation] | None]] = [partial(_something_runs, program)]
+    calls.append(partial(_choices, program))
     calls += [group.decide for group in groups(program, _pieces(proc, program))]
     obligations: list[Obligation] = []
     with closing(spread(calls, jobs)) as results:
-        for found in results:
+        for n, found in enumerate(results):
             if found is None:
                 return _report(proc, program, (), started, policy, vacuous=True)
             obligations += found
+            if n == 1 and any(o.status is not Status.PROVED for o in found):
+                break  # everything else takes it that exactly one unit executes
     return _report(proc, program, obligations, started, policy)
 
 
-def attempt(proc: Proc, policy: Policy, near: Span) -> Report:
-    """As `verify`, but the first refutation ends it, so a refuted kernel's other obligations are missing. `near` is
-    where a fault is expected."""
+def attempt(proc: Proc, policy: Policy, suspects: Suspects) -> Report:
+    """As `verify`, but the first refutation ends it, so a refuted kernel's other obligations are missing. A fault is
+    looked for among the suspected pairs and in barriers first."""
     started = time.perf_counter()
     program = prepare(proc, policy)
     if _something_runs(program) is None:
         return _report(proc, program, (), started, policy, vacuous=True)
-    likely = (quick_barrier_pieces(program), race_pieces(program, near))
-    obligations: list[Obligation] = []
-    for piece in chain(*likely, _pieces(proc, program, races=False)):
+    obligations = _choices(program)
+    if any(o.status is not Status.PROVED for o in obligations):
+        return _report(proc, program, obligations, started, policy)
+    likely, others = split_race_pieces(program, suspects)
+    first = (quick_barrier_pieces(program), likely, barrier_pieces(program), others)
+    for piece in chain(*first, task_pieces(program), _single(proc, program)):
         obligations += piece.decide(program)
         if any(o.status is Status.REFUTED for o in obligations):
             break
@@ -65,17 +77,25 @@ def _something_runs(program: Program) -> list[Obligation] | None:
     return None if isinstance(session.check(), Unsat) else []
 
 
+def _choices(program: Program) -> list[Obligation]:
+    return list(choice_obligations(program))
+
+
 def prove(proc: Proc, policy: Policy = DEFAULT, *, jobs: int = 1) -> tuple[ProvenKernel | None, Report]:
     """As `verify`, with the proven kernel if every obligation holds."""
     report = verify(proc, policy, jobs=jobs)
     return seal(proc, report), report
 
 
-def _pieces(proc: Proc, program: Program, *, races: bool = True) -> Iterator[Piece]:
-    if races:
-        yield from race_pieces(program)
+def _pieces(proc: Proc, program: Program) -> Iterator[Piece]:
+    yield from race_pieces(program)
     yield from task_pieces(program)
     yield from barrier_pieces(program)
+    yield from _single(proc, program)
+
+
+def _single(proc: Proc, program: Program) -> Iterator[Piece]:
+    """What concerns single statements and declarations."""
     yield from claim_pieces(program)
     yield Piece(0, lambda _: register_obligations(proc))
     yield Piece(1, partial(uninitialised, proc))

@@ -9,9 +9,10 @@ from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.instr import Group, Mode, Proxy
 from exogpu.ir.types import FRAGMENTS, Gmem, Smem
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence, Unrolling
 from exogpu.verify.graph import FenceKind, Needs
+from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
 from exogpu.verify.ordering import Goal
 from exogpu.verify.phases import Phases, barrier_cta
@@ -87,6 +88,9 @@ def _pair(buffer: Buffer, first: Use, second: Use) -> Conflict:
             case Smem(ring=ring):
                 distance = phases.slot(y, buffer.name) - phases.slot(x, buffer.name)
                 parts.append(model.ctx.eq(model.ctx.mod(distance, ring), 0))
+                if buffer.selection is not None:
+                    owners = [to_poly(model.ctx, buffer.selection.index, i.env) for i in (x, y)]
+                    parts.append(model.ctx.eq(*owners))
             case Gmem():
                 parts.append(model.same_coordinates(x, y))
             case _:
@@ -190,6 +194,10 @@ def _touch_in_common(unrolling: Unrolling, buffer: Buffer, x: Occurrence, a: Acc
         distance = unrolling.executions(buffer.alloc, y) - unrolling.executions(buffer.alloc, x)
         if distance % buffer.memory.ring:
             return False
+        if buffer.selection is not None:
+            index = buffer.selection.index
+            if evaluate(index, x.env) != evaluate(index, y.env):
+                return False
     return boxes_meet(buffer, unrolling.sizes, x, a, y, b)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence, TooLarge, Unrolling
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.machine import Early, Stuck

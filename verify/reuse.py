@@ -12,7 +12,7 @@ from itertools import permutations
 
 from exogpu.ir.pools import Storage
 from exogpu.smt.poly import Poly, lift
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence, Unrolling
 from exogpu.verify.index import const, to_formula
 from exogpu.verify.instance import Instance, Model

@@ -9,9 +9,9 @@ from math import prod
 from exogpu.ir.evaluate import evaluate
 from exogpu.smt.context import Context
 from exogpu.smt.poly import Poly
-from exogpu.smt.pysmt_api import Formula
 from exogpu.smt.script import Script
 from exogpu.smt.solver import Engine, Sat, Solver, Unknown, Unsat
+from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, locate
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from exogpu.smt.pysmt_api import Formula
 from exogpu.smt.solver import Sat, Unknown, Unsat
+from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordering import Proved, Undecided

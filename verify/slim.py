@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from exogpu.ir.collective import WARP
-from exogpu.ir.instr import Instr, NamedArrive, ProxyFence, WaitGroup
+from exogpu.ir.instr import CopyArrive, Effect, NamedArrive, ProxyFence, WaitGroup
 from exogpu.ir.proc import BarrierDecl, NamedBarrier, Proc
 from exogpu.ir.stmt import Arrive, Await, Fence, InstrCall
 from exogpu.ir.uses import barriers
@@ -99,14 +99,26 @@ def _cost(proc: Proc, site: Site) -> int:
     match site.stmt:
         case Fence():
             size = site.who.size
-            return 0 if size == proc.block.threads else 1 if size > WARP else 5
-        case InstrCall(instr=Instr(effect=NamedArrive())):
-            return 1
+            return 0 if size >= proc.block.threads else 1 if size > WARP else 5
         case InstrCall(instr=instr):
-            return 2 if isinstance(instr.effect, ProxyFence) else 3 if isinstance(instr.effect, WaitGroup) else 6
+            return _instruction_cost(instr.effect)
         case Await():
             return 3
         case Arrive():
             return 4
         case _:
             return 7
+
+
+def _instruction_cost(effect: Effect | None) -> int:
+    match effect:
+        case NamedArrive(waits=True):
+            return 1
+        case ProxyFence():
+            return 2
+        case WaitGroup():
+            return 3
+        case NamedArrive() | CopyArrive():
+            return 4
+        case _:
+            return 6

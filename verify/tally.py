@@ -16,13 +16,15 @@ class Tally:
         self.sizes = sizes
         self.tasks = all_tasks(program, sizes, {})
 
-    def before(self, statement: Event, at: Occurrence) -> int:
-        """Executions of `statement` on its lowest channel before the place of `at`, loops over threads and CTAs
-        aside."""
-        thread, cta = min(channels(self.program, statement))
+    def before(self, statement: Event, at: Occurrence, by: int | None = None) -> int:
+        """Executions of `statement` by a thread, on its lowest channel, before the place of `at`, loops over threads
+        and CTAs aside; by the lowest thread if none is given."""
+        through = channels(self.program, statement)
+        thread, cta = min(c for c in through if by is None or c[0] == by)
         place = _sequential_place(at)
         found = occurrences(self.program, statement, self.sizes, self.tasks)
-        mine = (o for o in found if thread in o.threads and cta_meant(self.program, o) == cta)
+        peers = {thread} if statement.selection is None else set(statement.selection.peers(thread))
+        mine = (o for o in found if not peers.isdisjoint(o.threads) and cta_meant(self.program, o) == cta)
         return sum(1 for o in mine if _sequential_place(o) < place)
 
 

@@ -38,31 +38,31 @@ LANDING = (
 )
 
 
-def race_message(rule: str, buffer: str, first: str, second: str) -> str:
-    """One sentence for a pair of statements that nothing orders."""
+def race_message(rule: str, place: str, first: str, second: str) -> str:
+    """One sentence for a pair of statements that nothing orders; `place` is the buffer, quoted."""
     match rule:
         case "race.raw":
-            return f"race on `{buffer}`: {second} can read it before {first} has written it"
+            return f"race on {place}: {second} can read it before {first} has written it"
         case "race.war":
-            return f"race on `{buffer}`: {second} can overwrite it while {first} still reads it"
+            return f"race on {place}: {second} can overwrite it while {first} still reads it"
         case "race.waw":
-            return f"race on `{buffer}`: {second} can write it before the write of {first} is done"
+            return f"race on {place}: {second} can write it before the write of {first} is done"
         case "smem.reuse":
-            return f"race on {buffer}: {second} can come while {first} is not done"
+            return f"race on {place}: {second} can come while {first} is not done"
         case "mbar.lane_release":
-            return f"the release of `{buffer}` covers only its own thread: {second} can come while {first} is not done"
+            return f"the release of {place} covers only its own thread: {second} can come while {first} is not done"
         case "cluster.exit":
-            return f"the CTA that holds `{buffer}` can end while {first} of the cluster still accesses it"
+            return f"the CTA that holds {place} can end while {first} of the cluster still accesses it"
         case "race.async_inflight":
-            return f"the CTA can end while {first} still accesses `{buffer}`"
+            return f"the CTA can end while {first} still accesses {place}"
         case "proxy.generic_to_async":
-            return f"no proxy fence orders the access of `{buffer}` by {first} before the asynchronous one by {second}"
+            return f"no proxy fence orders the access of {place} by {first} before the asynchronous one by {second}"
         case "fence.state_space":
-            return f"the proxy fence between {first} and {second} does not cover global memory, where `{buffer}` lies"
+            return f"the proxy fence between {first} and {second} does not cover the memory where {place} lies"
         case "wgmma.reg_fence":
-            return f"no wgmma_fence orders the register access of `{buffer}` by {first} before {second}"
+            return f"no wgmma_fence orders the register access of {place} by {first} before {second}"
         case _:
-            return f"`{buffer}` is touched by {second} while {first} is still in flight"
+            return f"{place} is touched by {second} while {first} is still in flight"
 
 
 def pair_question(first: Event, second: Event, what: str) -> str:

@@ -11,19 +11,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from exogpu.smt.poly import ZERO, Poly
-from exogpu.smt.pysmt_api import Formula
+from exogpu.smt.terms import Formula
 from exogpu.verify.barriers import Party, parties
 from exogpu.verify.concrete import Env, Occurrence
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.ordinal import NoClosedForm, count_all, count_before
+from exogpu.verify.ordinal import NoClosedForm, count_all, count_before, mixed_guards
 from exogpu.verify.phases import (
     Channel,
     Phases,
+    alike,
     arrives,
     barrier_cta,
     channels,
     copies,
     signalled_by,
+    signals,
 )
 from exogpu.verify.program import ArriveAction, Barrier, Event, ExitAction, Program, TxOn
 from exogpu.verify.replay import by_machine, reached, run
@@ -72,13 +74,13 @@ def _at_arrive(barrier: Barrier, arrive: Event, party: Party, loads: list[Event]
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         (x,) = xs
-        expected = _sum(count_before(model, s, x) * weight(s) for s in party.statements) + weight(arrive)
-        return model.ctx.api.negate(model.ctx.eq(expected, _sum(count_before(model, c, x) * weight(c) for c in loads)))
+        expected = _sum(phases.count(x, s) * weight(s) for s in party.statements) + weight(arrive)
+        return model.ctx.api.negate(model.ctx.eq(expected, _sum(phases.count(x, c) * weight(c) for c in loads)))
 
     def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
         tally = Tally(program, sizes)
-        expected = sum(weight(s) * tally.before(s, xs[0]) for s in party.statements) + weight(arrive)
-        return expected != sum(weight(c) * tally.before(c, xs[0]) for c in loads)
+        expected = sum(weight(s) * tally.before(s, xs[0], xs[0].first) for s in party.statements) + weight(arrive)
+        return expected != sum(weight(c) * tally.before(c, xs[0], xs[0].first) for c in loads)
 
     return Property(f"tx/{barrier.name}/{arrive.id}", (arrive,), bad, check)
 
@@ -110,7 +112,7 @@ def _across_ctas(program: Program, barrier: Barrier, found: list[Event], loads: 
         rates.append(rate)
     balance: dict[int, int] = {}
     for n, (flow, rate) in enumerate(zip((*announced, *delivered), rates, strict=True)):
-        for _, cta in flow.channels:
+        for _, cta in signals(program, flow.channels, flow.statements):
             balance[cta] = balance.get(cta, 0) + (rate if n < len(announced) else -rate)
     yield _balanced(program, barrier, found or loads, balance)
 
@@ -184,36 +186,51 @@ def _balanced(program: Program, barrier: Barrier, events: Sequence[Event], balan
 def _in_all(program: Program, barrier: Barrier, found: list[Event], loads: list[Event]) -> Iterator[Obligation]:
     """At the end as many bytes are expected as delivered, in every CTA."""
     exits = next(e for e in program.events if isinstance(e.action, ExitAction))
-    sums: dict[tuple[tuple[int, int], ...], int] = {}
+    sums: dict[tuple[_Share, ...], int] = {}
     for cta in range(program.cluster):
-        shares = tuple((e.id, _share(program, e, cta)) for e in (*found, *loads))
-        sums.setdefault(shares, cta)
+        sums.setdefault(tuple(s for e in (*found, *loads) for s in _shares(program, e, cta)), cta)
     for shares, cta in sums.items():
-        factors = dict(shares)
-        if not any(factors.values()):
+        if not any(share.factor for share in shares):
             continue
         where = f" of CTA {cta}" if len(sums) > 1 else ""
         title = f"all bytes of {barrier.name}{where} are expected and delivered"
         name = f"tx/{barrier.name}/all" + (f"-{cta}" if cta else "")
-        yield _judge(
-            program, barrier, (found or loads)[0], title, _total(name, exits, (tuple(found), tuple(loads)), factors)
-        )
+        ids = {e.id for e in found}
+        parts = tuple(tuple(s for s in shares if (s.event.id in ids) == arrive) for arrive in (True, False))
+        yield _judge(program, barrier, (found or loads)[0], title, _total(name, exits, *parts))
 
 
-def _share(program: Program, event: Event, cta: int) -> int:
-    return sum(1 for _, c in channels(program, event) if c == cta) * weight(event)
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """What each execution of a statement by `thread` stands for, in bytes."""
+
+    event: Event
+    thread: int
+    factor: int
 
 
-def _total(
-    name: str, exits: Event, parts: tuple[tuple[Event, ...], tuple[Event, ...]], factors: dict[int, int]
-) -> Property:
+def _shares(program: Program, event: Event, cta: int) -> Iterator[_Share]:
+    """Threads that execute a statement equally often share one sum."""
+    seen, groups = alike(event), dict[tuple[int, ...], list[int]]()
+    for thread, c in sorted(signals(program, channels(program, event), (event,))):
+        if c == cta:
+            groups.setdefault(seen[thread], []).append(thread)
+    for threads in groups.values():
+        yield _Share(event, threads[0] if mixed_guards(event) else min(seen), len(threads) * weight(event))
+
+
+def _total(name: str, exits: Event, arrived: tuple[_Share, ...], copied: tuple[_Share, ...]) -> Property:
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
-        expected, delivered = (_sum(count_all(model, e) * factors[e.id] for e in part) for part in parts)
+        expected, delivered = (
+            _sum(count_all(model, s.event, s.thread) * s.factor for s in part) for part in (arrived, copied)
+        )
         return model.ctx.api.negate(model.ctx.eq(expected, delivered))
 
     def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
         tally = Tally(program, sizes)
-        expected, delivered = (sum(factors[e.id] * tally.before(e, xs[0]) for e in part) for part in parts)
+        expected, delivered = (
+            sum(s.factor * tally.before(s.event, xs[0], s.thread) for s in part) for part in (arrived, copied)
+        )
         return expected != delivered
 
     return Property(name, (exits,), bad, check)

@@ -15,9 +15,12 @@ DRAIN = "L6"
 def would_accept(outcome: Violated, conflict: Conflict) -> tuple[str, ...]:
     """The axioms out of force that would accept a violated pair: one if one is enough, else all that it takes; empty if
     no axioms do."""
-    if drained(conflict):
-        return (DRAIN,)
-    in_force, needs = outcome.unrolling.program.axioms, conflict.goal.needs
+    return (DRAIN,) if drained(conflict) else would_order(outcome, conflict.goal.needs)
+
+
+def would_order(outcome: Violated, needs: Needs) -> tuple[str, ...]:
+    """As `would_accept`, for a pair that need not be one of accesses."""
+    in_force = outcome.unrolling.program.axioms
     out = in_order({a.name for a in AXIOMS} - in_force)
     if not _ordered(outcome, needs, in_force | set(out)):
         return ()

@@ -8,8 +8,8 @@ from exogpu.ir.collective import WARP
 from exogpu.ir.instr import Mode
 from exogpu.ir.types import Smem
 from exogpu.verify.concrete import Env, Occurrence, Unrolling
+from exogpu.verify.declared import CTA_ROLE
 from exogpu.verify.instance import LANE
-from exogpu.verify.lower import CTA_ROLE
 from exogpu.verify.machine import Delay, Early, Ending, Finished, Machine, Moment, Reached, Stuck
 from exogpu.verify.program import (
     TASK,

@@ -30,6 +30,7 @@ from exogpu.codegen.cuda.tree import (
     Spelled,
     Subscript,
     Ternary,
+    Turn,
     Unary,
 )
 
@@ -133,6 +134,8 @@ class _Printer:
                 return [f"{pad}{{", *self.block(body, depth + 1), f"{pad}}}"]
             case Branch():
                 return self.branch(node, depth)
+            case Turn(cond, body, idle):
+                return self.branch(Branch(cond, body, idle), depth)
             case Loop():
                 return self.loop(node, depth)
             case Inline():

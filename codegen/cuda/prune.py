@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 
-from exogpu.codegen.cuda.tree import Branch, Declare, Loop, Name, Node, Scope
+from exogpu.codegen.cuda.tree import Branch, Declare, Loop, Name, Node, Scope, Turn
 
 
 def names_in(node: object) -> Iterator[Name]:
@@ -41,8 +41,12 @@ def prune(block: tuple[Node, ...]) -> tuple[Node, ...]:
                 node = replace(node, then=prune(then), orelse=prune(orelse))
                 if not node.then and not node.orelse:
                     continue
+            case Turn(body=body, idle=idle):
+                node = replace(node, body=prune(body), idle=prune(idle))
             case Loop(body=body):
                 node = replace(node, body=prune(body))
+                if not node.body:
+                    continue
             case _:
                 pass
         kept.append(node)

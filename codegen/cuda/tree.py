@@ -132,6 +132,15 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """if/else on whose turn it is; the others execute `idle`, which only advances the counters that `body` does."""
+
+    cond: Expr
+    body: tuple[Node, ...]
+    idle: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     """`for (int var = init; var < bound; var += step)`. `unroll` 0 says nothing, 1 forbids, -1 asks for all."""
 
@@ -166,7 +175,7 @@ class Inline:
     inputs: tuple[tuple[str, Expr], ...] = ()
 
 
-Node = Declare | Set | Do | Branch | Loop | Scope | Remark | Inline
+Node = Declare | Set | Do | Branch | Turn | Loop | Scope | Remark | Inline
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 
 from exogpu.codegen.counters import Counter, CounterPlan
-from exogpu.codegen.cuda.tree import Binary, Branch, Declare, IntLit, Name, Node, Set
+from exogpu.codegen.cuda.tree import Binary, Branch, Declare, Expr, IntLit, Name, Node, Set, Turn
 from exogpu.diagnostics import InternalError
 
 
@@ -54,7 +54,7 @@ def check_advances(plan: CounterPlan, nodes: tuple[Node, ...]) -> None:
     makes two waits watch the same phase."""
     planned = Tally(step.counter for steps in plan.after.values() for step in steps)
     planned += Tally(counter for counters in plan.at_end.values() for counter in counters)
-    moved = Tally(node.target for node in _sets(nodes) if node.op in ("+=", "^="))
+    moved = _advanced(nodes)
     for counter in plan.counters:
         name = slot_name(counter) if counter.ring > 1 else phase_name(counter)
         if moved[name] != planned[counter]:
@@ -62,8 +62,19 @@ def check_advances(plan: CounterPlan, nodes: tuple[Node, ...]) -> None:
             raise InternalError(message)
 
 
+def _advanced(nodes: tuple[Node, ...]) -> Tally[Expr]:
+    """How often each counter's variables move; variables of the user's are no counters."""
+    moves = (node.target for node in _sets(nodes) if node.op in ("+=", "^="))
+    return Tally(target for target in moves if isinstance(target, Name) and not target.user)
+
+
 def _sets(node: object) -> Iterator[Set]:
-    if isinstance(node, Set):
+    """Assignments; those of a turn once, since the units that wait repeat them."""
+    if isinstance(node, Turn):
+        if _advanced(node.body) != _advanced(node.idle):
+            raise InternalError("a unit that waits for its turn does not count like the one that executes")
+        yield from _sets(node.body)
+    elif isinstance(node, Set):
         yield node
     elif isinstance(node, tuple):
         for item in node:

@@ -35,6 +35,10 @@ class Indices:
                 return Apply(op, (self._expr(left), self._expr(right)))
             case Bin("//" | "%" as op, left, Int(divisor)):
                 return self._divide(op, left, divisor)
+            case Bin("+", Bin("*", Int(factor), left), right) if factor < 0:
+                return Binary("-", self._expr(right), self._expr(Bin("*", Int(-factor), left)))
+            case Bin("*", Int(1), right):
+                return self._expr(right)
             case Bin("*", Int(factor), right):
                 return Binary("*", self._expr(right), IntLit(factor))
             case Bin(op, left, right):

@@ -10,6 +10,7 @@ from exogpu.codegen.cuda.tree import Binary, Expr, Function, IntLit, Name
 from exogpu.codegen.fold import Facts, Interval
 from exogpu.codegen.lower.index import Indices
 from exogpu.codegen.lower.team import Team, plus, times
+from exogpu.ir.index import Index
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.layout import SharedLayout
 from exogpu.ir.named import BarrierIds
@@ -60,7 +61,8 @@ class Gathered:
 @dataclass(frozen=True, slots=True)
 class State:
     """The place of a statement: kernel, executing team, variable facts and names, scalar values by name, slots of the
-    ring buffers in scope, wgmma register operands in scope, variables that hold the number of the executing CTA."""
+    ring buffers in scope, wgmma register operands in scope, variables that hold the number of the executing CTA. `turn`
+    is the unit whose turn it is, where that has been tested; `idle`: it is another's, so only counters advance."""
 
     proc: Proc
     buffers: Mapping[str, BufferInfo]
@@ -73,6 +75,8 @@ class State:
     names: Mapping[str, Expr] = field(default_factory=dict)
     fragments: tuple[str, ...] = ()
     own_cta: tuple[str, ...] = ()
+    turn: Index | None = None
+    idle: bool = False
 
     @property
     def indices(self) -> Indices:

@@ -20,19 +20,23 @@ from exogpu.codegen.cuda.tree import (
     Node,
     Scope,
     Set,
+    Turn,
 )
+from exogpu.codegen.fold import Interval
 from exogpu.codegen.lower.advance import advance, count_name
 from exogpu.codegen.lower.emit_instr import lower_instruction
 from exogpu.codegen.lower.place import address_name, bytes_name, place, register_count
 from exogpu.codegen.lower.role import role_team
 from exogpu.codegen.lower.state import C_TYPES, State, barrier_address, parity_expr, slot_expr, swizzle_of
+from exogpu.codegen.lower.tasks import ORDINAL as TASK_ORDINAL
 from exogpu.codegen.lower.tasks import task_loop
 from exogpu.codegen.lower.team import CTA_RANK, add, cta, plus, split, starts_warps, times
+from exogpu.codegen.lower.turns import is_turn, sole_turn, units
 from exogpu.codegen.lower.value import Typed, converted, narrowed, values_at, widened
 from exogpu.codegen.specialise import loop_interval, must_expand
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.collective import WARP
-from exogpu.ir.index import Bin, Int
+from exogpu.ir.index import ORDINAL, Bin, Int
 from exogpu.ir.pools import storage
 from exogpu.ir.stmt import (
     Alloc,
@@ -55,6 +59,7 @@ from exogpu.ir.stmt import (
 from exogpu.ir.types import FRAGMENTS, Rmem, Smem, WgmmaA
 from exogpu.ir.value import Arith, Read
 from exogpu.ir.value_type import computed
+from exogpu.ir.walk import index_names, walk
 from exogpu.source import Span
 
 REGISTER_ALIGNMENT = 16
@@ -62,12 +67,15 @@ REGISTER_ALIGNMENT = 16
 
 def lower_block(state: State, block: Sequence[Stmt], path: Path) -> tuple[Node, ...]:
     """The statements of a block, then the counters that advance at its end."""
+    turn = None if state.turn is not None else sole_turn(block, state.facts)
+    if turn is not None:
+        return _turn(state, turn, block, path)
     nodes: list[Node] = []
     for i, stmt in enumerate(block):
         here = (*path, i)
         if isinstance(stmt, Alloc) and isinstance(stmt.memory, FRAGMENTS):
             state = replace(state, fragments=(*state.fragments, stmt.name))
-        nodes += _statement(state, stmt, here)
+        nodes += _idle(state, stmt, here) if state.idle else _statement(state, stmt, here)
         for step in state.plan.after.get(here, ()):
             if not step.by_first or isinstance(stmt, InstrCall):
                 nodes += advance(step.counter)
@@ -87,8 +95,10 @@ def _statement(state: State, stmt: Stmt, path: Path) -> list[Node]:
         case If(cond, then, orelse):
             branches = (lower_block(state, block, (*path, n)) for n, block in enumerate((then, orelse)))
             return [Branch(state.indices.cond(cond), *branches)]
-        case Role(name, body):
+        case Role(name, body, index=None):
             return list(lower_block(state.with_team(role_team(state.proc, name)), body, path))
+        case Role():
+            return _unit(state, stmt, path)
         case InstrCall():
             return lower_instruction(state, stmt, state.plan.uses.get(path))
         case Fence():
@@ -97,6 +107,36 @@ def _statement(state: State, stmt: Stmt, path: Path) -> list[Node]:
             return _arrive(state, stmt, path)
         case Await():
             return _await(state, stmt, state.use(path))
+
+
+def _idle(state: State, stmt: Stmt, path: Path) -> list[Node]:
+    """What a unit does instead of a statement that another one executes: it counts."""
+    match stmt:
+        case For() | If() | Role():
+            return _statement(state, stmt, path)
+        case InstrCall():
+            return []  # whoever executes an instruction counts behind it
+        case _:
+            return _by_first(state, path)
+
+
+def _turn(state: State, role: Role, block: Sequence[Stmt], path: Path) -> tuple[Node, ...]:
+    """A block that one unit of a role executes: the others only count what it does."""
+    assert role.index is not None
+    test = is_turn(state, units(state, role.name), role.index)
+    mine = replace(state, turn=role.index)
+    body = lower_block(mine, block, path)
+    return body if test is None else (Turn(test, body, lower_block(replace(mine, idle=True), block, path)),)
+
+
+def _unit(state: State, stmt: Role, path: Path) -> list[Node]:
+    """The body for the unit whose turn it is, tested here if it has not been before."""
+    assert stmt.index is not None
+    parts = units(state, stmt.name)
+    test = None if state.turn is not None else is_turn(state, parts, stmt.index)
+    inside = replace(state.with_team(parts.team), turn=stmt.index)
+    body = lower_block(inside, stmt.body, path)
+    return list(body) if test is None else [Turn(test, body, lower_block(replace(inside, idle=True), stmt.body, path))]
 
 
 def _assign(state: State, stmt: Assign) -> Node:
@@ -196,10 +236,15 @@ def _tasks(state: State, stmt: For, path: Path) -> list[Node]:
     while len(loops[-1].body) == 1 and isinstance(inner := loops[-1].body[0], For) and isinstance(inner.mode, Tasks):
         loops.append(inner)
         path = (*path, 0)
-    inside = state
+    numbered = any(
+        isinstance(s, Role) and s.index is not None and ORDINAL in index_names(s.index) for s in walk((stmt,))
+    )
+    names = {**state.names, ORDINAL: TASK_ORDINAL if state.proc.block.persistent else IntLit(0)}
+    inside = replace(state.with_variable(ORDINAL, Interval(0, None)), names=names)
     for loop in loops:
         inside = inside.with_variable(loop.var, loop_interval(loop.lo, loop.hi, inside.facts))
-    return task_loop(state.indices, state.proc.block, loops, lower_block(inside, loops[-1].body, path))
+    body = lower_block(inside, loops[-1].body, path)
+    return task_loop(state.indices, state.proc.block, loops, body, numbered)
 
 
 def _fence(state: State, span: Span) -> list[Node]:
@@ -236,10 +281,14 @@ def _arrive(state: State, stmt: Arrive, path: Path) -> list[Node]:
     else:
         order = "_relaxed" if stmt.relaxed else ""
         nodes = [Do(Apply(f"{name}{order}_at", (address, cta, *bytes_))) for cta in _targets(state, stmt.ctas)]
-    for step in state.plan.after.get(path, ()):
-        if step.by_first:
-            nodes += advance(step.counter)
-    if state.team.size == 1:
+    return _by_first(state, path, nodes)
+
+
+def _by_first(state: State, path: Path, nodes: Sequence[Node] = ()) -> list[Node]:
+    """What the first thread of a team does, and the counters that it advances."""
+    steps = [step for step in state.plan.after.get(path, ()) if step.by_first]
+    nodes = [*nodes, *(n for step in steps for n in advance(step.counter))]
+    if state.team.size == 1 or not nodes:
         return nodes
     return [Branch(Binary("==", state.team.thread, IntLit(0)), tuple(nodes))]
 

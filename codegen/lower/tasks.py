@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from exogpu.codegen.cuda.tree import Apply, Binary, Declare, Expr, IntLit, Loop, Name, Node
+from exogpu.codegen.cuda.tree import Apply, Binary, Declare, Expr, IntLit, Loop, Name, Node, Set
 from exogpu.codegen.lower.index import Indices
 from exogpu.codegen.lower.team import add, quotient
 from exogpu.ir.index import Bin
@@ -12,12 +12,17 @@ from exogpu.ir.proc import Block
 from exogpu.ir.stmt import For
 
 TASK = Name("task")
+ORDINAL = Name("ordinal")
+"""Which task of this CTA it is, from 0, in a persistent walk."""
 BLOCK = Name("blockIdx.x")
 GRID = Name("gridDim.x")
 
 
-def task_loop(indices: Indices, block: Block, loops: Sequence[For], body: tuple[Node, ...]) -> list[Node]:
-    """The body for the CTA's task or tasks; `loops` is the nest of task loops, outermost first."""
+def task_loop(
+    indices: Indices, block: Block, loops: Sequence[For], body: tuple[Node, ...], numbered: bool
+) -> list[Node]:
+    """The body for the CTA's task or tasks; `loops` is the nest of task loops, outermost first. `numbered`: the body
+    asks for the ordinal of the task."""
     counts = [Name(f"{loop.var}_tasks") for loop in loops]
     sizes = [indices.expr(Bin("-", loop.hi, loop.lo)) for loop in loops]
     head: list[Node] = [Declare("const int", name, size) for name, size in zip(counts, sizes, strict=True)]
@@ -31,6 +36,9 @@ def task_loop(indices: Indices, block: Block, loops: Sequence[For], body: tuple[
         total = Binary("*", total, count)
     tasks = Name("tasks")
     head.append(Declare("const int", tasks, total))
+    if numbered:
+        head.append(Declare("int", ORDINAL, IntLit(0)))
+        body = (*body, Set(ORDINAL, "+=", IntLit(1)))
     return [*head, Loop(TASK, first, tasks, step, (*decoded, *body), 1)]
 
 

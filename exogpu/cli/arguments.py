@@ -138,7 +138,7 @@ def _add_bench(commands: AddParser) -> None:
         type=_positive_or_none,
         default=60,
         metavar="SECONDS",
-        help="time of the explicit engine for one size, 0 to leave it out (default: 60)",
+        help="CPU time of the explicit engine for one size, 0 to leave it out (default: 60)",
     )
     _add_jobs(parser)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -51,8 +53,8 @@ class Row:
     explicit: Mapping[int, str]
 
 
-def rows(kernels: Iterable[tuple[str, Proc]], jobs: int | None, limit: float) -> Iterator[Row]:
-    """Measures kernels under their labels; the explicit engine gets `limit` seconds a size, and none if that is 0."""
+def rows(kernels: Iterable[tuple[str, Proc]], jobs: int | None, limit: int) -> Iterator[Row]:
+    """Measures kernels under their labels; the explicit engine gets `limit` CPU seconds a size, none if 0."""
     for label, proc in kernels:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "kernel.py"
@@ -124,8 +126,8 @@ def _read(path: str) -> str:
 # -- the explicit engine -----------------------------------------------------------------------------------------------
 
 
-def _explicit(proc: Proc, limit: float) -> Iterator[tuple[int, str]]:
-    """Seconds per size for a matrix multiplication; sizes above one that takes too long are not tried."""
+def _explicit(proc: Proc, limit: int) -> Iterator[tuple[int, str]]:
+    """CPU seconds per size for a matrix multiplication; sizes above one that takes too long are not tried."""
     if {a.name for a in proc.args if isinstance(a, SizeArg)} != {"M", "N", "K"}:
         return
     program = prepare(proc)
@@ -136,27 +138,30 @@ def _explicit(proc: Proc, limit: float) -> Iterator[tuple[int, str]]:
             return
 
 
-def _timed(program: Program, size: int, limit: float) -> str:
+def _timed(program: Program, size: int, limit: int) -> str:
     forking = multiprocessing.get_context("fork")
     ours, theirs = forking.Pipe(duplex=False)
-    process = forking.Process(target=_check, args=(program, size, theirs), daemon=True)
+    process = forking.Process(target=_check, args=(program, size, limit, theirs), daemon=True)
     process.start()
     theirs.close()
-    answer = "failed"
     try:
-        answer = ours.recv() if ours.poll(limit) else f"> {limit:.0f} s"
+        # the limit is of CPU time; an hour of waiting means that the machine gives none
+        answer: str = ours.recv() if ours.poll(3600) else f"> {limit} s"
     except EOFError:
-        pass
+        process.join()
+        answer = f"> {limit} s" if process.exitcode == -signal.SIGXCPU else "failed"
     finally:
         process.terminate()
         process.join()
     return answer
 
 
-def _check(program: Program, size: int, answer: Connection) -> None:
+def _check(program: Program, size: int, limit: int, answer: Connection) -> None:
     from exogpu.verify.concrete import TooLarge
     from exogpu.verify.explicit import faults
 
+    used = int(time.process_time()) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (used + limit, used + 2 * limit))
     sizes = dict.fromkeys(program.sizes, size)
     grid = 1
     for task in program.tasks:

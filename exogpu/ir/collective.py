@@ -33,10 +33,15 @@ def whole(block: Block) -> Collective:
     return Collective(Int(0), block.threads * block.cluster)
 
 
-def role(block: Block, cta: Collective, name: str) -> Collective | None:
-    """The threads of a role in the CTA that executes it, or None if the block has no such role."""
+def role(block: Block, cta: Collective, name: str, index: Index | None = None) -> Collective | None:
+    """The threads of a role in the CTA that executes it, or of one unit of it; None if the block has no such role."""
     found = next((r for r in block.roles if r.name == name), None)
-    return None if found is None else Collective(plus(cta.first, Int(found.first)), found.threads)
+    if found is None:
+        return None
+    first = plus(cta.first, Int(found.first))
+    if index is None:
+        return Collective(first, found.threads)
+    return Collective(plus(first, Bin("*", Int(found.unit), index)), found.unit)
 
 
 def plus(a: Index, b: Index) -> Index:
@@ -57,8 +62,8 @@ def inside(block: Block, outer: Collective, stmt: Stmt) -> Collective:
     match stmt:
         case For(var=var, mode=Threads(unit)):
             return iteration(outer, var, unit)
-        case Role(name):
-            found = role(block, outer, name)
+        case Role(name, index=index):
+            found = role(block, outer, name, index)
             if found is None:
                 raise KeyError(name)
             return found

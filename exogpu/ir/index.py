@@ -46,6 +46,9 @@ class Bin:
 
 Index = Var | Int | Bin
 
+ORDINAL = "ordinal"
+"""The variable that says the how-manieth task of its CTA a task is, from 0; only the index of a role may use it."""
+
 CmpOp = Literal["<", "<=", ">", ">=", "==", "!="]
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Mode(enum.Enum):
-    """How a footprint touches memory. Two `REDUCE`s of one location commute and are not a conflict."""
+    """How a footprint touches memory. Two `REDUCE`s of one location by one proxy commute and are no conflict."""
 
     READ = "read"
     WRITE = "write"
@@ -133,7 +133,20 @@ class NamedArrive:
     waits: bool = False
 
 
-Effect = Commit | WaitGroup | ProxyFence | WgmmaFence | CopyArrive | NamedArrive
+@dataclass(frozen=True, slots=True)
+class ClusterArrive:
+    """Every thread joins the cluster's next generation (PTX barrier.cluster.arrive); a relaxed arrive publishes
+    nothing."""
+
+    relaxed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterWait:
+    """Waits until the generation that the thread has joined is complete (PTX barrier.cluster.wait)."""
+
+
+Effect = ClusterArrive | ClusterWait | Commit | WaitGroup | ProxyFence | WgmmaFence | CopyArrive | NamedArrive
 
 
 @dataclass(frozen=True, slots=True)

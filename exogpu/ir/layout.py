@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.pools import slot_bytes, swizzle_alignment
-from exogpu.ir.proc import Block, Proc
+from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import Alloc, For, If, Role, Stmt, Threads
 from exogpu.ir.types import Smem
 
@@ -41,19 +41,21 @@ class SharedLayout:
     total: int
 
 
-def allocations(block: tuple[Stmt, ...], copies: int = 1) -> Iterator[tuple[Alloc, Smem, int]]:
-    """Every shared-memory allocation with the number of collectives that execute it side by side."""
+def allocations(proc: Proc, block: tuple[Stmt, ...], copies: int = 1) -> Iterator[tuple[Alloc, Smem, int]]:
+    """Every shared-memory allocation with the number of collectives that execute it side by side: iterations of thread
+    loops, and units of a role that take turns."""
     for stmt in block:
         match stmt:
             case Alloc(memory=Smem() as memory):
                 yield stmt, memory, copies
             case For(mode=mode, body=body):
-                yield from allocations(body, copies * _trips(stmt) if isinstance(mode, Threads) else copies)
-            case Role(_, body):
-                yield from allocations(body, copies)
+                yield from allocations(proc, body, copies * _trips(stmt) if isinstance(mode, Threads) else copies)
+            case Role(name, body, index=index):
+                units = 1 if index is None else next(r.threads // r.unit for r in proc.block.roles if r.name == name)
+                yield from allocations(proc, body, copies * units)
             case If(_, then, orelse):
-                yield from allocations(then, copies)
-                yield from allocations(orelse, copies)
+                yield from allocations(proc, then, copies)
+                yield from allocations(proc, orelse, copies)
             case _:
                 pass
 
@@ -70,10 +72,10 @@ class _Region:
         return max(p.offset + p.slot_bytes * p.slots * p.copies for p in self.members.values())
 
 
-def _regions(block: Block, body: tuple[Stmt, ...]) -> list[_Region]:
+def _regions(proc: Proc) -> list[_Region]:
     regions: dict[str | int, _Region] = {}
-    for n, (alloc, memory, copies) in enumerate(allocations(body)):
-        placed = Placed(memory.offset, slot_bytes(block, alloc, memory), memory.ring, copies)
+    for n, (alloc, memory, copies) in enumerate(allocations(proc, proc.body)):
+        placed = Placed(memory.offset, slot_bytes(proc.block, alloc, memory), memory.ring, copies)
         key = n if memory.pool is None else memory.pool
         known = regions.get(key, _Region({}, 0))
         align = max(known.alignment, swizzle_alignment(memory.swizzle))
@@ -93,7 +95,7 @@ def plan_layout(proc: Proc) -> SharedLayout:
     """The layout of a procedure's shared memory; BadInput if it does not fit a CTA."""
     offset, alignment = 0, MBARRIER_BYTES
     buffers: dict[str, Placed] = {}
-    for region in sorted(_regions(proc.block, proc.body), key=lambda r: -r.alignment):
+    for region in sorted(_regions(proc), key=lambda r: -r.alignment):
         alignment = max(alignment, region.alignment)
         offset = _round_up(offset, region.alignment)
         buffers |= {name: replace(p, offset=p.offset + offset) for name, p in region.members.items()}

@@ -57,9 +57,10 @@ def _fences(proc: Proc, block: tuple[Stmt, ...], who: Teams) -> Iterator[tuple[T
             case For(_, lo, hi, Threads(unit)):
                 members = range(evaluate(lo, {}), evaluate(hi, {}))
                 inside = tuple(first + v * unit for first in who[0] for v in members), unit
-            case Role(name):
+            case Role(name, index=index):
                 role = next(r for r in proc.block.roles if r.name == name)
-                inside = (role.first,), role.threads
+                unit = role.threads if index is None else role.unit
+                inside = tuple(range(role.first, role.first + role.threads, unit)), unit
             case _:
                 pass
         for inner in children(stmt):

@@ -8,8 +8,8 @@ from math import prod
 
 from exogpu.diagnostics import Diagnostic
 from exogpu.ir.collective import WARP, WARPGROUP, Collective, inside, role, whole
-from exogpu.ir.index import Index, Int
-from exogpu.ir.instr import InOrder, Instr
+from exogpu.ir.index import ORDINAL, Index, Int
+from exogpu.ir.instr import ClusterArrive, ClusterWait, InOrder, Instr
 from exogpu.ir.proc import Block
 from exogpu.ir.stmt import (
     Alloc,
@@ -94,6 +94,9 @@ def misplaced(stmt: Stmt, place: Place) -> Iterator[Diagnostic]:
             if instr.footprints or not isinstance(instr.completion, InOrder):
                 yield from _data(stmt, place, f"`{instr.name}`")
             yield from _instruction(stmt, instr, place.who)
+            if isinstance(instr.effect, ClusterArrive | ClusterWait) and not place.block.clustered:
+                text = f"`{instr.name}` needs a cluster, and the kernel has none"
+                yield Diagnostic("lang.cluster", text, stmt.span, help="write `block(..., cluster=n)`")
         case Fence():
             yield from _fence(stmt, place.who)
         case Arrive():
@@ -168,6 +171,9 @@ def _role(stmt: Role, place: Place) -> Iterator[Diagnostic]:
         if place.block.clustered and place.who == whole(place.block):
             fix = f"put it into `for c in threads({place.block.cluster}, unit=cta):`"
         yield Diagnostic("lang.role", text, stmt.span, help=fix)
+    if stmt.index is not None and ORDINAL in index_names(stmt.index) and not place.in_tasks:
+        text = f"`{ORDINAL}` numbers the tasks of a CTA, and this stands outside the task loops"
+        yield Diagnostic("lang.outside_tasks", text, stmt.span, help="select the unit by a number")
 
 
 def _loop(stmt: For, place: Place) -> Iterator[Diagnostic]:

@@ -13,7 +13,7 @@ from math import prod
 
 from exogpu.diagnostics import Diagnostic, Label
 from exogpu.ir.proc import Block
-from exogpu.ir.stmt import Alloc, Stmt
+from exogpu.ir.stmt import Alloc, Role, Stmt
 from exogpu.ir.types import Smem
 from exogpu.ir.walk import children, walk
 
@@ -70,6 +70,9 @@ def storage(block: Block, stmt: Stmt) -> Storage | None:
 def pool_problems(launch: Block, body: tuple[Stmt, ...]) -> Iterator[Diagnostic]:
     """Misplaced members, pools that share nothing, and overlapping buffers that are alive at once."""
     members = [(s, found) for s in walk(body) if isinstance(s, Alloc) and (found := storage(launch, s)) is not None]
+    for role in walk(body):
+        if isinstance(role, Role) and role.index is not None:
+            yield from _once_per_unit(launch, role)
     sizes = Counter(place.pool for _, place in members)
     for alloc, place in members:
         align = swizzle_alignment(alloc.memory.swizzle if isinstance(alloc.memory, Smem) else 0)
@@ -104,3 +107,11 @@ def _both_alive(stmt: Alloc, other: Alloc) -> Diagnostic:
         labels=(Label(other.span, "lives until the end of its block"),),
         help="give it another `offset`, or allocate it after the block of the other has ended",
     )
+
+
+def _once_per_unit(launch: Block, role: Role) -> Iterator[Diagnostic]:
+    """A pool has one place for a buffer, not one for each unit of a role."""
+    for alloc in walk(role.body):
+        if isinstance(alloc, Alloc) and storage(launch, alloc) is not None:
+            text = f"`{alloc.name}` exists once for each unit of `{role.name}`, and lies in a pool"
+            yield Diagnostic("lang.memory", text, alloc.span, help="allocate it before the role, or in no pool")

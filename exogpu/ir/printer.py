@@ -92,9 +92,9 @@ def _block(block: Block) -> str:
 
 
 def _role(role: RoleDecl) -> str:
-    word, unit = ("warps", WARP) if role.threads % WARPGROUP else ("warpgroups", WARPGROUP)
+    word = "warps" if role.unit == WARP else "warpgroups"
     regs = "" if role.regs is None else f", regs={role.regs}"
-    return f"{role.name}={word}({role.threads // unit}{regs})"
+    return f"{role.name}={word}({role.threads // role.unit}{regs})"
 
 
 def memory_text(memory: Memory) -> str:
@@ -137,7 +137,8 @@ def _statement(stmt: Stmt, shapes: Shapes) -> Iterator[str]:
         case If():
             yield from _if(stmt, shapes, "if")
         case Role(name, body):
-            yield from _nested(f"with role({name}):", body, shapes)
+            unit = "" if stmt.index is None else f"[{index_text(stmt.index)}]"
+            yield from _nested(f"with role({name}{unit}):", body, shapes)
         case InstrCall():
             yield from _call(stmt, shapes)
         case Fence():

@@ -50,13 +50,20 @@ Arg = SizeArg | ScalarArg | TensorArg
 
 @dataclass(frozen=True, slots=True)
 class RoleDecl:
-    """Consecutive threads of the CTA. `regs` asks for setmaxnreg (registers per thread) at role entry."""
+    """Consecutive threads of the CTA. `regs` asks for setmaxnreg (registers per thread) at role entry; `by_warps`:
+    declared in warps, although its threads are whole warpgroups."""
 
     name: str
     first: int
     threads: int
     regs: int | None = None
     span: Span = field(default=NOWHERE, compare=False)
+    by_warps: bool = False
+
+    @property
+    def unit(self) -> int:
+        """Threads of one unit: a warpgroup, or a warp if the role is declared in warps."""
+        return 32 if self.by_warps or self.threads % 128 else 128
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
            | name: type[shape] @ memory                       an allocation
            | for v in mode(lo, hi): stmts                      seq, unroll, tasks, threads
            | if cond: stmts else: stmts
-           | with role(name): stmts
+           | with role(name): stmts | with role(name[unit]): stmts
            | instruction(operands)
            | Fence() | Arrive(barrier[ctas], tx) | Await(barrier, lag)
 
@@ -97,11 +97,17 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """Only the threads of the named role execute the body."""
+    """Only the threads of the named role execute the body; with `index`, only its unit (`RoleDecl.unit`) of that
+    number. Which unit it is may depend on the ordinal of the task; the sequential meaning does not.
+
+    The units of a role take turns at one program: executions of an allocation, arrive or await under an index are
+    counted for all units together. Commit groups belong to a thread, which counts its own.
+    """
 
     name: str
     body: tuple[Stmt, ...]
     span: Span = field(default=NOWHERE, compare=False)
+    index: Index | None = None
 
 
 @dataclass(frozen=True, slots=True)

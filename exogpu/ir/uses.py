@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from exogpu.ir.index import Cond, Index
-from exogpu.ir.stmt import Arrive, Assign, Await, BarrierRef, For, If, IndexArg, InstrCall, Point, Range, Stmt, Window
+from exogpu.ir.stmt import (
+    Arrive,
+    Assign,
+    Await,
+    BarrierRef,
+    For,
+    If,
+    IndexArg,
+    InstrCall,
+    Point,
+    Role,
+    Stmt,
+    Window,
+)
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
 from exogpu.source import Span
 
@@ -52,13 +65,9 @@ def indices(stmt: Stmt) -> Iterator[Index | Cond]:
             yield from value_indices(rhs)
         case Arrive(tx=tx, ctas=ctas):
             yield from () if tx is None else (tx,)
-            match ctas:
-                case Point(cta):
-                    yield cta
-                case Range(lo):
-                    yield lo
-                case None:
-                    return
+            yield from () if ctas is None else (ctas.index if isinstance(ctas, Point) else ctas.lo,)
+        case Role(index=unit) if unit is not None:
+            yield unit
         case InstrCall(operands=operands):
             for _, operand in operands:
                 match operand:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from exogpu.diagnostics import Diagnostic
 from exogpu.ir.collective import WARP, WARPGROUP, whole
-from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
+from exogpu.ir.index import ORDINAL, Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.literals import ranges
 from exogpu.ir.named import kind_problems
@@ -21,7 +21,7 @@ from exogpu.ir.operands import operand_problems
 from exogpu.ir.placement import Place, count, misplaced
 from exogpu.ir.pools import pool_problems
 from exogpu.ir.proc import MAX_CLUSTER, Block, Proc, ScalarArg, SizeArg, TensorArg
-from exogpu.ir.stmt import Alloc, Assign, For, InstrCall, Stmt, Tasks
+from exogpu.ir.stmt import Alloc, Assign, For, InstrCall, Role, Stmt, Tasks
 from exogpu.ir.types import Gmem, Scalar
 from exogpu.ir.uses import barriers, elements, indices
 from exogpu.ir.value import ScalarFn
@@ -112,8 +112,9 @@ def _typing(stmt: Stmt, names: Names) -> Iterator[Diagnostic]:
 
 
 def _uses(stmt: Stmt, names: Names) -> Iterator[Diagnostic]:
+    variables = names.variables | {ORDINAL} if isinstance(stmt, Role) else names.variables
     for e in indices(stmt):
-        yield from _index(e, names.variables, stmt.span)
+        yield from _index(e, variables, stmt.span)
     for name, span in barriers(stmt):
         if name not in names.barriers:
             yield Diagnostic("lang.scope", f"no barrier `{name}` is in scope", span)

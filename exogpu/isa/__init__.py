@@ -9,6 +9,7 @@ from exogpu.isa.async_copy import (
     cp_async_wait_all,
 )
 from exogpu.isa.atomic import atomic_add
+from exogpu.isa.cluster import cluster_arrive, cluster_arrive_relaxed, cluster_wait
 from exogpu.isa.epilogue import acc_add, acc_store
 from exogpu.isa.fragment import acc_convert, ldmatrix
 from exogpu.isa.groups import (
@@ -37,6 +38,9 @@ __all__ = [
     "bulk_commit",
     "bulk_wait",
     "bulk_wait_read",
+    "cluster_arrive",
+    "cluster_arrive_relaxed",
+    "cluster_wait",
     "cp_async",
     "cp_async_arrive",
     "cp_async_commit",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from itertools import accumulate
 
 from exogpu.ir.collective import WARP, WARPGROUP
@@ -133,11 +134,8 @@ def block(ctx: Context, node: ast.Call) -> Block:
         threads = integer(ctx, node.args[0], "the number of threads", lambda v: v >= 1, "at least 1")
         return Block(threads, (), persistent, raster, cluster, "cluster" in options, ctx.span(node))
     parts = [_role(ctx, k) for k in roles]
-    firsts = accumulate((threads for _, threads, _ in parts), initial=0)
-    decls = tuple(
-        RoleDecl(name, first, threads, regs, ctx.span(k))
-        for k, first, (name, threads, regs) in zip(roles, firsts, parts, strict=False)
-    )
+    firsts = accumulate((p.threads for p in parts), initial=0)
+    decls = tuple(replace(p, first=first) for first, p in zip(firsts, parts, strict=False))
     return Block(
         sum(r.threads for r in decls), decls, persistent, raster, cluster, "cluster" in options, ctx.span(node)
     )
@@ -147,8 +145,8 @@ def _count(ctx: Context, options: dict[str, ast.expr], name: str) -> int:
     return integer(ctx, options[name], f"`{name}`", lambda v: v >= 1, "at least 1") if name in options else 1
 
 
-def _role(ctx: Context, keyword: ast.keyword) -> tuple[str, int, int | None]:
-    """Name, threads and registers of `name=warps(n, regs=...)`."""
+def _role(ctx: Context, keyword: ast.keyword) -> RoleDecl:
+    """The role of `name=warps(n, regs=...)`, as if it were the first."""
     units = {"warps": WARP, "warpgroups": WARPGROUP}
     node, name = keyword.value, keyword.arg
     if name is None:
@@ -162,4 +160,5 @@ def _role(ctx: Context, keyword: ast.keyword) -> tuple[str, int, int | None]:
     given = bind(ctx, node, ast.unparse(node.func), ("n", "regs"), ("regs",))
     count = integer(ctx, given["n"], "the size of a role", lambda v: v >= 1, "at least 1")
     regs = integer(ctx, given["regs"], "`regs`", lambda v: v >= 1, "at least 1") if "regs" in given else None
-    return name, count * unit, regs
+    by_warps = unit == WARP and count * unit % WARPGROUP == 0
+    return RoleDecl(name, 0, count * unit, regs, ctx.span(keyword), by_warps)

@@ -11,10 +11,11 @@ from functools import reduce
 from typing import Final
 
 from exogpu.ir.evaluate import holds
-from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, CmpOp, Cond, Index, IndexOp, Int, Not, Var
+from exogpu.ir.index import ORDINAL, Bin, Bool, BoolOp, Cmp, CmpOp, Cond, Index, IndexOp, Int, Not, Var
 from exogpu.ir.linear import fold, literal
 from exogpu.lang.errors import Rejected, reject
 from exogpu.lang.scope import BarrierName, Buffer, Context, DataScalar, Variable, as_integer
+from exogpu.lang.surface import Word
 
 OPERATORS: Final[dict[type[ast.operator], IndexOp]] = {
     ast.Add: "+",
@@ -77,6 +78,14 @@ def index(ctx: Context, node: ast.expr) -> Index:
     )
 
 
+def unit_index(ctx: Context, node: ast.expr) -> Index:
+    """The number of a role's unit; it alone may use `ordinal`."""
+    with ctx.block():
+        if ctx.local(ORDINAL) is None:
+            ctx.declare(ORDINAL, Variable(ORDINAL))
+        return index(ctx, node)
+
+
 def _data(ctx: Context, node: ast.expr) -> Rejected:
     help_text = (
         "control and addresses depend on sizes and loop variables only; compute on data with select, min and max"
@@ -93,6 +102,9 @@ def _named(ctx: Context, node: ast.Name) -> Index:
             raise _data(ctx, node)
         case BarrierName(name):
             raise reject("type_mismatch", f"`{name}` is a barrier, not an index", ctx.span(node))
+        case Word(name=name) if name == ORDINAL:
+            text = f"`{ORDINAL}` can be used only in `with role(name[unit])`: results do not depend on it"
+            raise reject("role", text, ctx.span(node), help="use the variables of the task loops")
         case _:
             return Int(_captured_integer(ctx, node, entity), ctx.span(node))
 

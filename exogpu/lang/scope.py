@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import SupportsIndex
 
 from exogpu.diagnostics import Diagnostic
+from exogpu.ir.index import ORDINAL
 from exogpu.ir.instr import BufferInfo, Instr
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import ScalarFn
@@ -178,7 +179,7 @@ def as_integer(value: object) -> int | None:
 
 def identifier(ctx: Context, name: str, span: Span) -> str:
     """The name, if it may be declared: emitted code needs ASCII, and names with a leading `_` are ours."""
-    if name == "inf" or name.startswith("_") or not name.isascii():
+    if name in ("inf", ORDINAL) or name.startswith("_") or not name.isascii():
         text = f"`{name}` cannot be used as a name"
         raise reject("name", text, span, help="choose a name of ASCII letters and digits that starts with a letter")
     return name

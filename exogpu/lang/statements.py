@@ -14,7 +14,7 @@ from exogpu.ir.types import Gmem
 from exogpu.lang.annotations import literal_shape, tensor_type
 from exogpu.lang.calls import call_statement
 from exogpu.lang.errors import Rejected, closest, reject
-from exogpu.lang.indices import cond, index, integer
+from exogpu.lang.indices import cond, index, integer, unit_index
 from exogpu.lang.scope import Broken, Buffer, Context, Variable, identifier
 from exogpu.lang.surface import Word
 from exogpu.lang.values import value
@@ -172,24 +172,29 @@ def _if(ctx: Context, node: ast.If) -> tuple[Stmt, ...]:
 
 
 def _with(ctx: Context, node: ast.With) -> Stmt:
-    name = None
+    chosen = None
     with ctx.guard():
-        name = _role_name(ctx, node)
+        chosen = _role(ctx, node)
     body = block(ctx, node.body)
-    if name is None:
+    if chosen is None:
         raise Rejected()
-    return Role(name, body, ctx.text.header(node))
+    name, unit = chosen
+    return Role(name, body, ctx.text.header(node), unit)
 
 
-def _role_name(ctx: Context, node: ast.With) -> str:
+def _role(ctx: Context, node: ast.With) -> tuple[str, Index | None]:
+    """The name of a role, and the number of its unit if one is chosen."""
     item = node.items[0]
     call = item.context_expr
     word = ctx.word(call.func) if isinstance(call, ast.Call) else ""
-    usage = "write `with role(name):` with a role of `block(...)`"
+    usage = "write `with role(name):` or `with role(name[unit]):` with a role of `block(...)`"
     if len(node.items) != 1 or item.optional_vars is not None or word != "role":
         raise reject("syntax", "`with` selects one role", ctx.span(call), help=usage)
-    if isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords and isinstance(call.args[0], ast.Name):
-        return call.args[0].id
+    match call:
+        case ast.Call(args=[ast.Name(id=name)], keywords=[]):
+            return name, None
+        case ast.Call(args=[ast.Subscript(value=ast.Name(id=name), slice=unit)], keywords=[]):
+            return name, unit_index(ctx, unit)
     raise reject("role", "a role is a name of `block(...)`", ctx.span(call), help=usage)
 
 

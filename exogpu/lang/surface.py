@@ -40,6 +40,7 @@ __all__ = [
     "log2",
     "mbarrier",
     "named_barrier",
+    "ordinal",
     "relu",
     "require",
     "role",
@@ -80,7 +81,8 @@ index = Word("index", "index(e): an index expression used as a number")
 block = Word("block", "block(n) or block(role=warps(n), ..., persistent=True, raster=1, cluster=1): the launch")
 warps = Word("warps", "warps(n, regs=...): a role of n warps")
 warpgroups = Word("warpgroups", "warpgroups(n, regs=...): a role of n warpgroups")
-role = Word("role", "with role(name): the threads that execute the body")
+role = Word("role", "with role(name) or role(name[unit]): the threads that execute the body")
+ordinal = Word("ordinal", "in role(name[unit]): the how-manieth task of its CTA this is, from 0")
 cta = Word("cta", "unit=cta: the threads of one CTA of a cluster")
 warp = Word("warp", "unit=warp: 32 threads")
 warpgroup = Word("warpgroup", "unit=warpgroup: 128 threads")

@@ -16,7 +16,7 @@ from exogpu.codes import all_codes
 from exogpu.verify.axioms import AXIOMS
 
 ROOT = Path(__file__).resolve().parents[2]
-HEAVY = ("z3", "pysmt", "numpy", "cuda", "ml_dtypes", "exogpu.lang", "exogpu.smt")
+HEAVY = ("z3", "numpy", "cuda", "ml_dtypes", "exogpu.lang", "exogpu.smt")
 
 
 def _imported(arguments: str) -> set[str]:

@@ -50,7 +50,19 @@ def normal(bundle: Any, name: str, shape: tuple[int, int], rng: np.random.Genera
     [(1, 1, 1, 1), (129, 257, 65, 1), (128, 248, 48, 1), (300, 520, 330, 2), (500, 100, 40, 3)],
 )
 def test_bf16_gemm(shipped: Callable[[str], HostKernel], m: int, n: int, k: int, grid: int) -> None:
-    gemm, rng = shipped("exogpu/kernels/gemm_bf16.py"), np.random.default_rng(m * n * k)
+    multiply(shipped("exogpu/kernels/gemm_bf16.py"), m, n, k, grid)
+
+
+@pytest.mark.parametrize(
+    "m, n, k, grid", [(1, 1, 1, 1), (129, 257, 65, 1), (300, 520, 330, 2), (500, 100, 40, 3), (700, 300, 500, 1)]
+)
+def test_ping_pong_gemm(shipped: Callable[[str], HostKernel], m: int, n: int, k: int, grid: int) -> None:
+    multiply(shipped("exogpu/kernels/gemm_pingpong.py"), m, n, k, grid)
+
+
+def multiply(gemm: HostKernel, m: int, n: int, k: int, grid: int) -> None:
+    """Every element of A B^T, and nothing outside C is written."""
+    rng = np.random.default_rng(m * n * k)
     a, b = normal(gemm.bundle, "A", (m, k), rng), normal(gemm.bundle, "B", (n, k), rng)
     c = empty(gemm.bundle, "C", (m, n), pad=3)
     gemm(grid=grid, A=a, B=b, C=c, M=m, N=n, K=k)
@@ -222,3 +234,49 @@ def test_warps_inside_groups_that_are_not_whole_warps(host: Callable[[Proc], Hos
     parts(Y=y, M=2)
     np.testing.assert_array_equal(y, interpret(proc, {"M": 2, "Y": untouched})["Y"])
     assert y[1, 80 + 32 + 5] == 1105
+
+
+TURNS = """
+@proc
+def turns(M: size, K: size, X: f32[M, 64] @ GMEM, Y: f32[M, 64] @ GMEM):
+    block(p=warps(1), c=warps(3), persistent=True)
+    full = mbarrier(ring=3, count=1)
+    empty = mbarrier(ring=2, count=1)
+    turn = mbarrier(ring=1, count=1)
+    for task in tasks(0, M):
+        for k in seq(0, K):
+            for half in unroll(0, 2):
+                s: f32[32] @ SMEM(ring=2)
+                with role(p):
+                    Await(empty, lag=2)
+                    for t in threads(32):
+                        s[t] = X[task, 32 * half + t]
+                    Fence()
+                    Arrive(full)
+                with role(c[(ordinal + k) % 3]):
+                    Await(turn, lag=1)
+                    Await(full)
+                    own: f32[32] @ SMEM(ring=2)
+                    for l in threads(32):
+                        own[l] = s[31 - l]
+                    Fence()
+                    if k + 1 < K:
+                        Arrive(empty)
+                    else:
+                        Arrive(empty)
+                    for l2 in threads(32):
+                        Y[task, 32 * half + l2] = own[31 - l2]
+                    Fence()
+                    Arrive(turn)
+            with role(c):
+                Fence()
+"""
+
+
+def test_units_that_take_turns_count_for_each_other(host: Callable[[Proc], HostKernel], tmp_path: Path) -> None:
+    turns, rng = host(parse(TURNS, tmp_path)), np.random.default_rng(4)
+    x = normal(turns.bundle, "X", (23, 64), rng)
+    for k, grid in ((1, 1), (2, 2), (4, 1), (5, 3)):
+        y = empty(turns.bundle, "Y", (23, 64))
+        turns(grid=grid, X=x, Y=y, M=23, K=k)
+        np.testing.assert_array_equal(y, x)

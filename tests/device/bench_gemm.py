@@ -1,4 +1,5 @@
-"""Times a bf16 GEMM bundle against torch.matmul (the vendor library), interleaved, on random normal data.
+"""Times a bf16 GEMM bundle (gemm_bf16, or another with `--bundle`) against torch.matmul (the vendor library),
+interleaved, on random normal data.
 
     EXOGPU_BUNDLES=FOLDER python -m tests.device.bench_gemm [--bundle NAME] [MxNxK ...]
 

@@ -203,6 +203,16 @@ def test_storage_is_reused_by_a_staging_tile(kernel: Callable[[str], Kernel], ro
     torch.testing.assert_close(y.double(), padded.sum(1).flip(1), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("m, k", [(1, 8), (64, 64), (200, 72), (20000, 520)])
+def test_the_epilogue_is_staged_in_the_ring(kernel: Callable[[str], Kernel], m: int, k: int) -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(k)
+    a, b = (torch.randn(rows, k, device="cuda").bfloat16() for rows in (m, 64))
+    c = torch.full((m, 64), float("nan"), device="cuda", dtype=torch.bfloat16)
+    kernel("staged_gemm")(A=a, B=b, C=c)
+    torch.testing.assert_close(c.double(), a.double() @ b.double().T, rtol=1e-2, atol=k * 1e-3)
+
+
 @pytest.mark.parametrize("rows", [1, 5000])
 def test_tiles_of_two_types_in_turn(kernel: Callable[[str], Kernel], rows: int) -> None:
     torch = pytest.importorskip("torch")

@@ -13,7 +13,7 @@ from exogpu.codegen.runtime import Kernel
 pytestmark = pytest.mark.gpu
 
 SHAPES = 60
-BF16 = ("gemm_bf16", "gemm_bf16_cluster")
+BF16 = ("gemm_bf16", "gemm_bf16_cluster", "gemm_pingpong")
 
 
 def shapes(seed: int, largest: int) -> list[tuple[int, int, int]]:

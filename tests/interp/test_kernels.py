@@ -31,9 +31,10 @@ def _product(name: str, args: dict[str, Any]) -> Any:
     return start + a @ (b if name == "gemm_f32" else b.T)
 
 
-@pytest.mark.parametrize(
-    ("name", "error"), [("gemm_f32", F32_ERROR), ("gemm_bf16", BF16_ERROR), ("gemm_splitk", F32_ERROR)]
-)
+ERRORS = {"gemm_f32": F32_ERROR, "gemm_bf16": BF16_ERROR, "gemm_pingpong": BF16_ERROR, "gemm_splitk": F32_ERROR}
+
+
+@pytest.mark.parametrize(("name", "error"), ERRORS.items())
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_gemm_multiplies(name: str, error: float, shape: tuple[int, int, int]) -> None:
     kernel = _kernel(name)

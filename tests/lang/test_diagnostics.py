@@ -182,9 +182,14 @@ CASES = [
     Case(
         "lang.role", MAP, "        Fence()", "        with role(producer):\n            Fence()", "with role(producer):"
     ),
+    Case("lang.name", MAP, MINE, "ordinal: f32[128, 4] @ RMEM(threads=1)", "ordinal"),
+    Case("lang.role", GEMM, "with role(producer):", "with role(producer[0].x):", "role(producer[0].x)"),
+    Case("lang.unknown_name", GEMM, "with role(producer):", "with role(producer[j]):", "j"),
+    Case("lang.role", MAP, "Await(done, lag=1)", "Arrive(done, tx=ordinal)", "ordinal"),
     # clusters
     Case("lang.cluster", MAP, "Arrive(done, tx=0)", "Arrive(done[0:2], tx=0)", "Arrive(done[0:2], tx=0)"),
     Case("lang.cluster", MAP, "Arrive(done, tx=0)", "Arrive(done[b], tx=0)", "Arrive(done[b], tx=0)"),
+    Case("lang.cluster", MAP, "        Fence()", "        cluster_wait()", "cluster_wait()"),
     # loops and collectives
     Case("lang.threads", MAP, "threads(4, unit=warp)", "threads(5, unit=warp)", "for w in threads(5, unit=warp):"),
     Case("lang.literal", MAP, "unroll(0, 4)", "unroll(0, N)", "N"),

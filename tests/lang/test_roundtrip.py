@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
+from exogpu.ir.index import ORDINAL, Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Arg, BarrierDecl, Block, Proc, Require, RoleDecl, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import (
@@ -40,6 +40,7 @@ from exogpu.ir.wellformed import check
 from exogpu.isa import vec_copy
 from exogpu.kernels.gemm_bf16 import gemm_bf16
 from exogpu.kernels.gemm_f32 import gemm_f32
+from exogpu.kernels.gemm_pingpong import gemm_pingpong
 from exogpu.lang import load
 
 FLOATS = (Scalar.F64, Scalar.F32, Scalar.F16, Scalar.BF16)
@@ -153,17 +154,25 @@ class Writer:
     def body(self, block: Block) -> tuple[Stmt, ...]:
         names = (*SIZES, "b")
         inner = list(self.block(self.whole_cta, names, 3))
-        inner += (Role(r.name, self.block(self.whole_cta, names, 2)) for r in block.roles)
+        inner += (self.role(r, names) for r in block.roles)
         mode: Mode = Tasks()
         nest = For("b", Int(0), self.draw(indices(SIZES)), mode, tuple(inner))
         return (Await("full", 0), nest, Fence()) if self.draw(st.booleans()) else (nest,)
+
+    def role(self, decl: RoleDecl, names: tuple[str, ...]) -> Role:
+        if self.draw(st.booleans()):
+            return Role(decl.name, self.block(self.whole_cta, names, 2))
+        unit = self.draw(indices((*names, ORDINAL)))
+        return Role(decl.name, (Fence(), Await("full", 0)), index=unit)
 
 
 @st.composite
 def procs(draw: DrawFn) -> Proc:
     """Well-formed procedures."""
     regs = draw(st.none() | st.sampled_from((24, 240)))
-    roles = (RoleDecl("producer", 0, 128, regs), RoleDecl("consumer", 128, draw(st.sampled_from((160, 256)))))
+    threads = draw(st.sampled_from((160, 256)))
+    consumer = RoleDecl("consumer", 128, threads, by_warps=threads == 256 and draw(st.booleans()))
+    roles = (RoleDecl("producer", 0, 128, regs), consumer)
     persistent, raster = draw(st.booleans()), draw(st.integers(1, 8))
     with_roles = Block(sum(r.threads for r in roles), roles, persistent, raster)
     block = draw(st.sampled_from((with_roles, Block(128, (), persistent, raster))))
@@ -185,7 +194,7 @@ def test_generated_procedures(proc: Proc, tmp_path_factory: pytest.TempPathFacto
     assert read_back(proc, tmp_path_factory.mktemp("generated")) == proc
 
 
-@pytest.mark.parametrize("proc", [gemm_bf16, gemm_f32], ids=lambda p: p.name)
+@pytest.mark.parametrize("proc", [gemm_bf16, gemm_f32, gemm_pingpong], ids=lambda p: p.name)
 def test_shipped_kernels(proc: Proc, tmp_path: Path) -> None:
     assert read_back(proc, tmp_path) == proc
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from exogpu.diagnostics import Diagnostic, Label
 from exogpu.report.model import Run
-from exogpu.smt.pysmt_api import TermApi
 from exogpu.smt.script import Script
+from exogpu.smt.terms import TermApi
 from exogpu.source import Span
 from exogpu.verify.result import Chain, Counterexample, Obligation, Query, Report, Status, Step
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -238,3 +239,11 @@ def test_policy_by_name() -> None:
     assert Policy(strict=True, accepted=frozenset(("L1",))).in_force == ASSUMED
     assert "L12" in Policy(accepted=frozenset(("L12",))).in_force
     assert find_axiom("warpgroup-wait") is find_axiom("L12") and find_axiom("") is None
+
+
+def test_the_proofs_page_lists_every_axiom() -> None:
+    page = (Path(__file__).parents[2] / "proofs" / "README.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (\w+) \| .* \| ([^|]+) \|$", page, re.MULTILINE))
+    rows.pop("axiom")
+    words = {a.name: "no" if not a.assumed else "unless `--strict`" if a.alternative else "yes" for a in AXIOMS}
+    assert rows == words

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from exogpu.lang import load
+from exogpu.verify.axioms import Policy
 from exogpu.verify.prove import verify
 from exogpu.verify.result import Report, Status
 
@@ -106,6 +107,17 @@ def test_axioms_of_a_multicast_ring(tmp_path: Path) -> None:
     assert {"L1", "L7", "L11"} <= set(verdict(ring(), tmp_path).axioms)
 
 
+@pytest.mark.parametrize(("axiom", "status"), [("L4", Status.PROVED), ("L11", Status.UNKNOWN)])
+def test_a_multicast_ring_without_an_axiom(axiom: str, status: Status, tmp_path: Path) -> None:
+    """Its copies into one row are issued by one CTA, so L4 is not needed; counting its phases needs L11."""
+    path = tmp_path / "ring.py"
+    path.write_text(ring())
+    report = verify(load(path)["k"], Policy(without=frozenset((axiom,))))
+    assert report.status is status and axiom not in report.axioms
+    open_ = [o for o in report.obligations if o.status is not Status.PROVED]
+    assert all(o.reason.startswith(f"only axiom {axiom}, which is not accepted, orders the two") for o in open_)
+
+
 @pytest.mark.parametrize(
     ("rule", "text"),
     [
@@ -177,3 +189,53 @@ def test_a_lane_that_only_waits_can_be_overtaken(tmp_path: Path) -> None:
     text = text.replace("for r in threads(2):", "for r in threads(1):").replace("empty[r]", "empty[0:2]")
     report = verdict(text, tmp_path)
     assert "mbar.parity_alias" in broken(report)
+
+
+SPLIT = """from exogpu.lang import *
+
+@proc
+def k(M: size, X: f32[M, 64] @ GMEM, Y: f32[M, 64] @ GMEM):
+    block(32, persistent=True, cluster=2)
+    for m in tasks(0, M):
+        parts: f32[2, 32] @ SMEM
+        for c in threads(2, unit=cta):
+            for t in threads(32):
+                parts[c, t] = X[m, 32 * c + t]
+        {first}
+        {second}
+        for c in threads(2, unit=cta):
+            for t in threads(32):
+                Y[m, 32 * c + t] = parts[1 - c, 31 - t]
+        {third}
+        {last}
+"""
+
+
+def split(**changed: str) -> str:
+    """The exchange with the cluster's barrier in two parts."""
+    names = ("cluster_arrive()", "cluster_wait()", "cluster_arrive()", "cluster_wait()")
+    return SPLIT.format(**(dict(zip(("first", "second", "third", "last"), names, strict=True)) | changed))
+
+
+@pytest.mark.parametrize("text", [split(), split(third="Fence()", last="pass")])
+def test_split_cluster_barrier(text: str, tmp_path: Path) -> None:
+    report = verdict(text, tmp_path)
+    assert report.status is Status.PROVED, [(o.name, o.status, o.reason) for o in report.obligations]
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        ("race.raw", split(second="pass", third="cluster_wait()", last="Fence()")),
+        ("race.raw", split(first="cluster_arrive_relaxed()")),
+        ("bar.recycle", split(second="cluster_arrive()", third="cluster_wait()", last="cluster_wait()")),
+        ("bar.recycle", split(second="Fence()", third="cluster_wait()", last="pass")),
+        (
+            "deadlock.cycle",
+            split(first="cluster_wait()", second="cluster_arrive()", third="pass", last="cluster_wait()"),
+        ),
+        ("bar.count", split(first="for c in threads(1, unit=cta):\n            cluster_arrive()")),
+    ],
+)
+def test_split_cluster_barrier_misused(rule: str, text: str, tmp_path: Path) -> None:
+    assert rule in broken(verdict(text, tmp_path))

@@ -11,6 +11,7 @@ from exogpu.ir.proc import Proc
 from exogpu.kernels import gemm_bf16 as bf16_module
 from exogpu.kernels import gemm_f32 as f32_module
 from exogpu.kernels import gemm_splitk as splitk_module
+from exogpu.kernels.gemm_pingpong import gemm_pingpong
 from exogpu.lang import load
 from exogpu.verify.prove import prove, verify
 from exogpu.verify.result import Report, Status
@@ -130,7 +131,7 @@ def test_harmless_edit_is_proved(tmp_path: Path, name: str) -> None:
     ]
 
 
-SHIPPED = [bf16_module.gemm_bf16, f32_module.gemm_f32, splitk_module.gemm_splitk]
+SHIPPED = [bf16_module.gemm_bf16, f32_module.gemm_f32, splitk_module.gemm_splitk, gemm_pingpong]
 
 
 @pytest.mark.parametrize("kernel", SHIPPED, ids=lambda k: k.name)

@@ -70,6 +70,35 @@ def test_good_twin_is_proved(name: str) -> None:
     assert not {r for r in rules if r.startswith("mbar.")}
 
 
+ONE_BARRIER = """from exogpu.lang import *
+
+@proc
+def both_ways(M: size, X: f32[M, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
+    block(left=warps(1), right=warps(1), persistent=True)
+    turn = named_barrier(count=64)
+    for m in tasks(0, M):
+        s: f32[32] @ SMEM
+        with role(left):
+            for t in threads(32):
+                s[t] = X[m, t]
+            bar_arrive(turn)
+        with role(right):
+            bar_sync(turn)
+            for t in threads(32):
+                Y[m, t] = s[31 - t]
+            bar_arrive(turn)
+        with role(left):
+            bar_sync(turn)
+"""
+
+
+def test_one_barrier_cannot_serve_both_directions(tmp_path: Path) -> None:
+    """The left warp would join the second generation at once, and so count twice in the first."""
+    report = verdict(tmp_path / "bad.py", ONE_BARRIER, "both_ways")
+    broken = {o.rule for o in report.obligations if o.status is Status.REFUTED}
+    assert "bar.recycle" in broken
+
+
 def test_a_task_of_its_own_has_barriers_of_its_own(tmp_path: Path) -> None:
     """Without a persistent loop the arrive before each task is the first of the CTA."""
     text = changed(", persistent=True", "", changed(PROLOGUE, INSIDE))

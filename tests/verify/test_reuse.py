@@ -90,6 +90,21 @@ def test_good_twin_is_proved(tmp_path: Path, name: str, text: str) -> None:
     ]
 
 
+def test_a_warp_may_stage_where_only_it_has_read(tmp_path: Path) -> None:
+    """Every warp reads its own rows of A and all of B, so only staging over B needs the others to be done."""
+    over_b = changed('out: bf16[64, 64] @ SMEM(swizzle=128, pool="stages")',
+                     'out: bf16[64, 64] @ SMEM(swizzle=128, pool="stages", offset=16384)')  # fmt: skip
+    report = verdict(tmp_path / "bad.py", over_b, "staged_gemm")
+    broken = [o for o in report.obligations if o.status is Status.REFUTED]
+    assert {o.rule for o in broken} == {"smem.reuse"}
+    assert {o.message for o in broken} == {
+        "race on the storage of `b` and `out`: acc_store can come while wgmma is not done"
+    }
+    joined = over_b.replace("            acc_store(", "            Fence()\n            acc_store(")
+    for name, text in (("over_a", TEXT), ("over_b", joined)):
+        assert verdict(tmp_path / f"{name}.py", text, "staged_gemm").status is Status.PROVED
+
+
 def test_the_explicit_engine_finds_the_same_faults(tmp_path: Path) -> None:
     for text, rules in (
         (TEXT, set()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from exogpu.ir.instr import Proxy
 from exogpu.ir.interp.plan import buffers_of
 from exogpu.ir.pools import storage
 from exogpu.ir.proc import Proc
-from exogpu.ir.stmt import Alloc, InstrCall, Window
+from exogpu.ir.stmt import Alloc, InstrCall, Role, Window
 from exogpu.ir.types import Gmem, Memory, Rmem, Scalar, Smem, WgmmaA, WgmmaD
 from exogpu.ir.walk import walk
 from exogpu.verify.simulator.expr import Numbers
@@ -74,14 +74,14 @@ class Place:
 
 def places(proc: Proc, sizes: Mapping[str, int]) -> dict[str, Place]:
     """The layout of every buffer of a kernel."""
-    marked = _asynchronous(proc)
+    marked, units = _asynchronous(proc), dict(_units(proc))
     out: dict[str, Place] = {}
     for name, info in buffers_of(proc).items():
         shape = tuple(evaluate(e, sizes) for e in info.shape)
         ring, span = 1, 0
         match info.memory:
             case Smem(ring=ring):
-                pass
+                ring *= units.get(name, 1)
             case Rmem():
                 span = 1
             case WgmmaD() | WgmmaA():
@@ -100,7 +100,7 @@ def _pooled(proc: Proc, found: dict[str, Place]) -> dict[str, Place]:
     for name, where in members:
         pool = [(n, w) for n, w in members if w.pool == where.pool]
         unit = min(found[n].dtype.bytes for n, _ in pool)
-        size = max(w.end for _, w in pool) // unit
+        size = max(w.offset + w.slot_bytes * found[n].ring for n, w in pool) // unit
         place = found[name]
         ctas = proc.block.cluster if proc.block.clustered else 1
         part = place.elements // ctas
@@ -116,6 +116,14 @@ def _swizzled(address: Numbers, memory: Memory) -> Numbers:
     """Byte offsets inside a slot, 16-byte chunks exchanged within rows (PTX ISA, shared-memory matrix layouts)."""
     chunks = {128: 7, 64: 3, 32: 1}.get(memory.swizzle if isinstance(memory, Smem) else 0, 0)
     return address ^ (((address >> 7) & chunks) << 4)
+
+
+def _units(proc: Proc) -> Iterator[tuple[str, int]]:
+    """How many units allocate a buffer, each for itself, because they take turns."""
+    for role in walk(proc.body):
+        if isinstance(role, Role) and role.index is not None:
+            decl = next(r for r in proc.block.roles if r.name == role.name)
+            yield from ((s.name, decl.threads // decl.unit) for s in walk(role.body) if isinstance(s, Alloc))
 
 
 def _asynchronous(proc: Proc) -> set[str]:

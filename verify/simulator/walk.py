@@ -12,7 +12,7 @@ import numpy as np
 from exogpu.diagnostics import InternalError
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
-from exogpu.ir.index import Bin, Int, Var
+from exogpu.ir.index import ORDINAL, Bin, Int, Var
 from exogpu.ir.instr import (
     BufferInfo,
     Commit,
@@ -28,7 +28,7 @@ from exogpu.ir.instr import (
 from exogpu.ir.instr import InOrder as CompletesInOrder
 from exogpu.ir.instr import WaitGroup as WaitsForGroup
 from exogpu.ir.interp.plan import buffers_of
-from exogpu.ir.proc import Proc
+from exogpu.ir.proc import Proc, RoleDecl
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
@@ -79,11 +79,13 @@ EVERY_GROUP = 1 << 40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Team:
-    """The lanes of a frame are the threads of collectives of `size` threads, which begin at `firsts`."""
+    """The lanes of a frame are the threads of collectives of `size` threads, which begin at `firsts`. `turn`: they are
+    those of a unit of this role, which counts for its other units too."""
 
     frame: Frame
     firsts: Numbers
     size: int
+    turn: RoleDecl | None = None
 
     def where(self, truth: bool | Truths) -> _Team:
         """The threads for which a condition holds."""
@@ -92,7 +94,7 @@ class _Team:
         keep = np.flatnonzero(np.broadcast_to(np.asarray(truth), (len(self.firsts),)))
         if len(keep) == len(self.firsts):
             return self
-        return _Team(self.frame.take(keep), self.firsts[keep], self.size)
+        return _Team(self.frame.take(keep), self.firsts[keep], self.size, self.turn)
 
     def bind(self, **values: int | Numbers) -> _Team:
         """The team with values of variables."""
@@ -140,23 +142,35 @@ class Walk:
                     truth = cond(test, team.frame.env)
                     self._block(then, team.where(truth))
                     self._block(orelse, team.where(negated(truth)))
-                case Role(name, body):
-                    role = next(r for r in self.proc.block.roles if r.name == name)
-                    place = team.frame.threads - team.firsts
-                    inside = team.where((place >= role.first) & (place < role.first + role.threads))
-                    self._block(body, _Team(inside.frame, inside.firsts + role.first, role.threads))
+                case Role():
+                    self._role(stmt, team)
                 case Alloc():
                     team = self._alloc(stmt, team)
                 case _:
                     self._leaf(stmt, team)
+
+    def _role(self, stmt: Role, team: _Team) -> None:
+        role = next(r for r in self.proc.block.roles if r.name == stmt.name)
+        place = team.frame.threads - team.firsts
+        inside = team.where((place >= role.first) & (place < role.first + role.threads))
+        firsts = inside.firsts + role.first
+        if stmt.index is None:
+            self._block(stmt.body, _Team(inside.frame, firsts, role.threads))
+            return
+        unit = lanes(index(stmt.index, inside.frame.env), len(firsts))
+        chosen = _Team(inside.frame, firsts + role.unit * unit, role.unit, role)
+        self._block(stmt.body, chosen.where((inside.frame.threads - firsts) // role.unit == unit))
+
+    def _unit(self, threads: Numbers, role: RoleDecl) -> Numbers:
+        return (threads % self.proc.block.threads - role.first) // role.unit
 
     def _loop(self, loop: For, team: _Team) -> None:
         if isinstance(loop.mode, Tasks):
             body: tuple[Stmt, ...] = (loop,)
             while len(body) == 1 and isinstance(body[0], For) and isinstance(body[0].mode, Tasks):
                 body = body[0].body
-            for task in self.tasks:
-                self._block(body, team.bind(**task))
+            for n, task in enumerate(self.tasks):
+                self._block(body, team.bind(**task, **{ORDINAL: n}))
             return
         lo, hi = index(loop.lo, team.frame.env), index(loop.hi, team.frame.env)
         if isinstance(loop.mode, Threads):
@@ -164,7 +178,7 @@ class Walk:
             v = (team.frame.threads - team.firsts) // unit
             inside = team.bind(**{loop.var: v}).where((v >= lo) & (v < hi))
             firsts = inside.firsts + unit * lanes(inside.frame.env[loop.var], len(inside.firsts))
-            self._block(loop.body, _Team(_uniform(inside.frame, loop.var), firsts, unit))
+            self._block(loop.body, _Team(_uniform(inside.frame, loop.var), firsts, unit, team.turn))
             return
         for value in range(int(np.min(lo)), int(np.max(hi))):
             inside = team if isinstance(lo, int) and isinstance(hi, int) else team.where((lo <= value) & (value < hi))
@@ -175,6 +189,8 @@ class Walk:
         match stmt.memory:
             case Smem(ring=ring):
                 slot = self.allocated[stmt.name] % ring
+                if team.turn is not None:  # every unit has slots of its own
+                    slot += ring * int(self._unit(team.frame.threads, team.turn)[0])
                 self.allocated[stmt.name] += 1
                 frame = team.frame
                 return replace(team, frame=replace(frame, slots={**frame.slots, stmt.name: slot}))
@@ -195,7 +211,7 @@ class Walk:
             case Arrive():
                 self._arrive(stmt, team.where(threads == team.firsts))
             case Await(barrier, lag):
-                phases = self._count("await", barrier, threads) - lag
+                phases = self._count("await", barrier, threads, turn=team.turn) - lag
                 self._emit(f"Await({barrier})", stmt, threads, AwaitOn(barrier, phases))
             case InstrCall():
                 self._instruction(stmt, team)
@@ -214,7 +230,7 @@ class Walk:
                 targets = [lanes(index(lo, team.frame.env) + n, len(threads)) for n in range(extent)]
         for ctas in targets:
             bytes_ = 0 if stmt.tx is None else evaluate(stmt.tx, {})
-            phases = self._count("arrive", stmt.barrier, threads, ctas)
+            phases = self._count("arrive", stmt.barrier, threads, ctas, team.turn)
             arrive = ArriveOn(stmt.barrier, bytes_, phases, ctas, stmt.relaxed)
             self._emit(f"Arrive({stmt.barrier})", stmt, threads, arrive)
 
@@ -222,12 +238,19 @@ class Walk:
         """The CTA of each thread."""
         return threads // self.proc.block.threads
 
-    def _count(self, what: str, of: object, threads: Numbers, ctas: Numbers | int = 0) -> Numbers:
-        """How often each thread did this before (to these CTAs); counts one more."""
+    def _count(
+        self, what: str, of: object, threads: Numbers, ctas: Numbers | int = 0, turn: RoleDecl | None = None
+    ) -> Numbers:
+        """How often each thread did this before (to these CTAs); counts one more, for every unit that takes turns."""
         counter = self.counts[what, of]
         column = np.clip(ctas, -1, self.proc.block.cluster)
         before: Numbers = counter[threads, column]
-        counter[threads, column] += 1
+        if turn is None:
+            counter[threads, column] += 1
+            return before
+        unit_0 = threads - turn.unit * self._unit(threads, turn)
+        for n in range(turn.threads // turn.unit):
+            counter[unit_0 + turn.unit * n, column] += 1
         return before
 
     def _emit(self, what: str, stmt: Stmt, threads: Numbers, action: Action, *, together: bool = False) -> None:
@@ -249,7 +272,7 @@ class Walk:
                 action = WaitGroup(group, below, reads_only)
             case CopyArrive(barrier), _:
                 name, ctas = _barrier(call, barrier), self._own(threads)
-                phases = self._count("arrive", name, threads, ctas)
+                phases = self._count("arrive", name, threads, ctas, team.turn)
                 action = Issue((), AfterCopies(Group.COPY, name, phases, ctas, holds=False), 1, None)
             case _, HoldsPhase(barrier):
                 name, ctas = _barrier(call, barrier), self._own(threads)
@@ -257,7 +280,7 @@ class Walk:
                 action = Issue((), AfterCopies(Group.COPY, name, phases, ctas, holds=True), 1, None)
             case NamedArrive(barrier, waits), _:
                 name = _barrier(call, barrier)
-                generations = self._count("join", name, threads)
+                generations = self._count("join", name, threads, turn=team.turn)
                 self._emit(instr.name, call, threads, Join(name, generations), together=instr.aligned)
                 action = Pass(name, generations) if waits else None
             case ProxyFence() | WgmmaFence() as fence, _:

@@ -8,7 +8,7 @@ from math import prod
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.smt.context import Context
-from exogpu.smt.poly import Poly
+from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.script import Script
 from exogpu.smt.solver import Engine, Sat, Solver, Unknown, Unsat
 from exogpu.smt.terms import Formula
@@ -121,9 +121,11 @@ class Session:
         return self.solver.check() if unbounded is None else unbounded
 
     def _capped(self, level: int) -> Answer:
-        """Decides with all trip counts at most `CAPS[level]`."""
-        solver = self.solver
-        solver.bound(_cap(level), self.ctx.api.conj(self.ctx.le(t, CAPS[level]) for t in self._trips))
+        """Decides with all trip counts at most `CAPS[level]`, and only one of them near that."""
+        solver, cap = self.solver, CAPS[level]
+        total = sum(self._trips, ZERO)
+        each = [self.ctx.le(t, cap) for t in self._trips]
+        solver.bound(_cap(level), self.ctx.api.conj((*each, self.ctx.le(total, cap + 2 * len(each) - 2))))
         return solver.check(trial=_cap(level))
 
     def _fits_grid(self, values: Values) -> bool:

@@ -12,7 +12,7 @@ from exogpu.ir.proc import Proc
 from exogpu.lang import *
 
 BK = 64
-REGISTERS = {1: 240, 2: 232, 3: 160, 4: 104}
+REGISTERS = {1: 240, 2: 232, 3: 152, 4: 104}
 
 
 def build(cluster: int = 2, stages: int = 4, consumers: int = 2, columns: int = 256) -> Proc:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice, permutations
 
 from exogpu.ir.proc import Proc
-from exogpu.verify.concrete import Env, TooLarge, occurrences
+from exogpu.verify.concrete import Env, occurrences
 from exogpu.verify.explicit import faults
 from exogpu.verify.lower import lower
 from exogpu.verify.program import TASKS, Program
@@ -18,8 +18,8 @@ from exogpu.verify.simulator import Agrees, simulate
 
 EXPLICIT_SIZES = ((0, 1), (1, 1), (1, 2), (2, 1), (2, 2))
 """(K, tasks of the CTA) at which the explicit oracle looks for a fault of a proved kernel: the first two always."""
-MOST_ACCESSES = 250
-"""Accesses by single threads up to which it does at the others."""
+MOST_ACCESSES, MOST_AT_WITNESS = 250, 1500
+"""Accesses by single threads up to which it does at the others, and at the sizes of a counterexample."""
 SIMULATED_SIZES = ((1, 0, 1), (2, 1, 3), (3, 2, 6), (1, 5, 3))
 """(T, K, schedules) at which the simulator does."""
 WITNESS_SCHEDULES = 48
@@ -120,25 +120,25 @@ def _reproduced(proc: Proc, obligation: Obligation) -> str | None:
     sizes = {n: v for n, v in witness.sizes if n in ("T", "K")}
     if max(sizes.values(), default=0) > LARGEST:
         return "" if obligation.rule in UNSEEN else f"REFUTED by {obligation.name} at {sizes}, too large to reproduce"
-    if _seen_in_a_run(proc, sizes) or _seen_explicitly(proc, sizes, witness):
+    seen = _seen_in_a_run(proc, sizes) or _seen_explicitly(proc, sizes, witness)
+    if seen:
         return None
-    if obligation.rule in UNSEEN:
+    if seen is None or obligation.rule in UNSEEN:
         return ""
-    return (
-        f"REFUTED by {obligation.name} ({obligation.rule}), and neither oracle finds a fault at {dict(witness.sizes)}"
-    )
+    where = f"{obligation.name} ({obligation.rule}) at {dict(witness.sizes)}"
+    return f"REFUTED by {where}, and neither oracle finds a fault there"
 
 
-def _seen_explicitly(proc: Proc, sizes: Mapping[str, int], witness: Counterexample) -> bool:
+def _seen_explicitly(proc: Proc, sizes: Mapping[str, int], witness: Counterexample) -> bool | None:
+    """Whether the explicit oracle finds a fault; None if the sizes are too large for it."""
     tasks = dict(witness.sizes).get("tasks of the CTA", 1)
     program = lower(proc)
-    try:
-        return any(
-            next(_faults(program, {**sizes, TASKS: tasks}, walk), None) is not None
-            for walk in islice(permutations(range(sizes["T"]), tasks), MOST_WALKS)
-        )
-    except TooLarge:
-        return False
+    if _accesses(program, {**sizes, TASKS: tasks}) > MOST_AT_WITNESS:
+        return None
+    return any(
+        next(_faults(program, {**sizes, TASKS: tasks}, walk), None) is not None
+        for walk in islice(permutations(range(sizes["T"]), tasks), MOST_WALKS)
+    )
 
 
 def _seen_in_a_run(proc: Proc, sizes: Mapping[str, int]) -> bool:

@@ -100,7 +100,7 @@ def _pooled(proc: Proc, found: dict[str, Place]) -> dict[str, Place]:
     for name, where in members:
         pool = [(n, w) for n, w in members if w.pool == where.pool]
         unit = min(found[n].dtype.bytes for n, _ in pool)
-        size = max(w.end for _, w in pool) // unit
+        size = max(w.offset + w.slot_bytes * found[n].ring for n, w in pool) // unit
         place = found[name]
         ctas = proc.block.cluster if proc.block.clustered else 1
         part = place.elements // ctas
@@ -112,18 +112,18 @@ def _pooled(proc: Proc, found: dict[str, Place]) -> dict[str, Place]:
     return out
 
 
+def _swizzled(address: Numbers, memory: Memory) -> Numbers:
+    """Byte offsets inside a slot, 16-byte chunks exchanged within rows (PTX ISA, shared-memory matrix layouts)."""
+    chunks = {128: 7, 64: 3, 32: 1}.get(memory.swizzle if isinstance(memory, Smem) else 0, 0)
+    return address ^ (((address >> 7) & chunks) << 4)
+
+
 def _units(proc: Proc) -> Iterator[tuple[str, int]]:
     """How many units allocate a buffer, each for itself, because they take turns."""
     for role in walk(proc.body):
         if isinstance(role, Role) and role.index is not None:
             decl = next(r for r in proc.block.roles if r.name == role.name)
             yield from ((s.name, decl.threads // decl.unit) for s in walk(role.body) if isinstance(s, Alloc))
-
-
-def _swizzled(address: Numbers, memory: Memory) -> Numbers:
-    """Byte offsets inside a slot, 16-byte chunks exchanged within rows (PTX ISA, shared-memory matrix layouts)."""
-    chunks = {128: 7, 64: 3, 32: 1}.get(memory.swizzle if isinstance(memory, Smem) else 0, 0)
-    return address ^ (((address >> 7) & chunks) << 4)
 
 
 def _asynchronous(proc: Proc) -> set[str]:

@@ -64,10 +64,11 @@ AXIOMS = (
     ),
     Axiom(
         "L4",
-        "asynchronous operations of two CTAs of a cluster on the same bytes are taken to be ordered by causality",
+        "asynchronous operations of two CTAs of a cluster are taken to be ordered by what orders their threads",
         "PTX ISA 8.9.5: proxy-preserved causality relates operations of one proxy within one CTA only.",
-        "Waits and arrives order a multicast copy after the asynchronous reads of the CTAs that it writes to, as "
-        "every multicast pipeline relies on.",
+        "Waits and arrives order asynchronous operations of different CTAs, as every multicast pipeline relies on. To "
+        "overwrite shared memory it is enough that the operations that used it have certainly ended before, so a "
+        "relaxed arrive may say so.",
         "",
         True,
         ("race.raw", "race.war", "race.waw"),

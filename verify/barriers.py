@@ -169,9 +169,26 @@ def progress(program: Program, barrier: Barrier, wait: Event) -> Iterator[Proper
     """At every await of phase p >= 0, each arriving thread has arrived p + 1 times earlier in the sequential order
     (thread loops count as simultaneous): that order ranks all waits, so none is stuck (Theorem B)."""
     waiting = {cta for _, cta in channels(program, wait)}
-    groups = [p for p in parties(program, arrives(program, barrier.name)) if p.ctas & waiting]
+    signalling = (*parties(program, arrives(program, barrier.name)), *_remote_issuers(program, barrier))
+    groups = [p for p in signalling if p.ctas & waiting]
     for n, party in enumerate(groups or [Party(channels(program, wait), ())]):
         yield _arrived_before(program, barrier, wait, party, n)
+
+
+def _remote_issuers(program: Program, barrier: Barrier) -> Iterator[Party]:
+    """Threads whose copies complete on barriers of other CTAs: those of phase p have been issued when the thread has
+    arrived at home for phase p, so its arrives at home stand for them."""
+    found = arrives(program, barrier.name)
+    groups: dict[tuple[int, ...], tuple[set[Channel], list[Event]]] = {}
+    for copy in copies(program, barrier.name):
+        for thread, cta in sorted(channels(program, copy)):
+            own = thread // program.threads
+            if cta != own:
+                home = signalled_by(program, frozenset(((thread, own),)), found)
+                groups.setdefault(tuple(e.id for e in home), (set(), home))[0].add((thread, cta))
+    for through, home in groups.values():
+        for channel in sorted(through):
+            yield Party(frozenset((channel,)), tuple(home))
 
 
 def _arrived_before(program: Program, barrier: Barrier, wait: Event, party: Party, n: int) -> Property:

@@ -20,7 +20,7 @@ from exogpu.verify.graph import Edge, FenceKind, Needs, covers_cluster
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
 from exogpu.verify.landing import landed
-from exogpu.verify.phases import Phases, barrier_cta
+from exogpu.verify.phases import Phases
 from exogpu.verify.program import (
     TASK,
     ArriveAction,
@@ -297,8 +297,8 @@ def axioms(chain: LiftedChain, x: Event, y: Event, needs: Needs) -> tuple[str, .
     used |= {edge_axiom(a.event) for a, edge in zip(chain.links, chain.edges, strict=False) if edge is Edge.COMPLETION}
     if isinstance(x.completion, InGroup) and x.completion.group is Group.WGMMA:
         used |= chain.axioms & {"L12"}
-    abroad = any(barrier_cta(e) is not None for e in (x, y, *(link.event for link in chain.links)))
-    if needs.both_async and abroad:
+    actions = [link.event.action for link in chain.links]
+    if needs.abroad or (needs.overwrites and any(isinstance(a, ArriveAction) and a.relaxed for a in actions)):
         used |= chain.axioms & {"L4"}
     return in_order(used)
 

@@ -97,8 +97,19 @@ def occurrences(program: Program, event: Event, sizes: Env, tasks: Mapping[int, 
             case Exec.WARPS:
                 for warp in range(event.size // WARP):
                     yield Occurrence(event, {**env, WARP_OF_UNIT: warp}, key, first + WARP * warp, WARP)
-            case Exec.EACH | Exec.TOGETHER:
+            case Exec.EACH:
+                yield from _by_cta(program, Occurrence(event, env, key, first, event.size))
+            case Exec.TOGETHER:
                 yield Occurrence(event, env, key, first, event.size)
+
+
+def _by_cta(program: Program, whole: Occurrence) -> Iterator[Occurrence]:
+    """The parts of a collective's instance in each CTA, which has barriers of its own."""
+    start, end = whole.first, whole.first + whole.width
+    while start < end:
+        stop = min(end, (start // program.threads + 1) * program.threads)
+        yield Occurrence(whole.event, whole.env, whole.key, start, stop - start)
+        start = stop
 
 
 def _nest(program: Program, event: Event) -> Nest:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from exogpu.ir.evaluate import evaluate
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, occurrences
 from exogpu.verify.graph import Search
 from exogpu.verify.instance import LANE
@@ -60,7 +61,8 @@ def _instances(
     for o in occurrences(program, event, sizes, tasks):
         single = event.exec is Exec.EACH and event.size > 1
         if single or (lanes and event.exec is Exec.WARPS):
+            skipped = o.first - evaluate(event.first, o.env) if single else 0
             for lane in range(o.width):
-                yield replace(o, env={**o.env, LANE: lane}, first=o.first + lane, width=1)
+                yield replace(o, env={**o.env, LANE: skipped + lane}, first=o.first + lane, width=1)
         else:
             yield o

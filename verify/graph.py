@@ -54,23 +54,27 @@ class Needs:
     """What a path must do: order visibly or only in time, and pass through a fence of the given kind.
 
     `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it. `both_async`: both accesses
-    are asynchronous. `axioms`: what every path with an intermediate event relies on. `home`: the CTA in whose shared
-    memory the two meet, over the variables of the second; None if both can only be of one CTA, or it is global memory.
+    are asynchronous; `overwrites`: and the second overwrites shared memory; `abroad`: and they may be of two CTAs.
+    `axioms`: what every path with an intermediate event relies on. `home`: the CTA in whose shared memory the two meet,
+    over the variables of the second; None if both can only be of one CTA, or it is global memory.
     """
 
     temporal: bool = False
     fence: FenceKind | None = None
     reads_only: bool = False
     both_async: bool = False
+    overwrites: bool = False
+    abroad: bool = False
     axioms: frozenset[str] = frozenset()
     home: Index | None = None
 
     def through(self, signal: ArriveAction, allowed: frozenset[str]) -> bool:
-        """The arrive hands on what the path has to carry; a relaxed one does so for asynchronous accesses (L4), and one
-        that waits for copies for those copies alone (PTX ISA, asynchronous operations), though it comes later."""
+        """The arrive hands on what the path has to carry. A relaxed one says only that something has ended, which is
+        enough to overwrite what asynchronous operations have used (L4); one that waits for copies speaks for those
+        copies alone (PTX ISA, asynchronous operations), though it comes later."""
         if self.temporal:
             return True
-        published = not signal.relaxed or (self.both_async and "L4" in allowed)
+        published = not signal.relaxed or (self.overwrites and "L4" in allowed)
         return published and not signal.after_copies
 
 

@@ -11,8 +11,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from exogpu.ir.evaluate import evaluate
 from exogpu.ir.interp import InterpError, interpret, random_inputs, written_tensors
 from exogpu.ir.proc import Proc
+from exogpu.ir.stmt import For, Stmt, Threads
+from exogpu.ir.walk import children
 from exogpu.smt.solver import Sat
 from exogpu.verify.program import Program
 from exogpu.verify.result import Counterexample, Obligation, Status
@@ -23,6 +26,8 @@ FILLS = (1, 3)
 """Two contents of fresh memory; both are exact in every type."""
 SMALLEST = (1, 5)
 """Sizes tried: the smallest that the preconditions allow with every size at least this."""
+MOST_ITERATIONS = 200_000
+"""Most iterations of loops that are worth running."""
 MOST_ELEMENTS = 2_000_000
 """Largest tensor that is worth running."""
 
@@ -53,8 +58,24 @@ def small_sizes(program: Program, least: int) -> dict[str, int] | None:
 
 def affordable(proc: Proc, sizes: dict[str, int]) -> bool:
     """The sequential program is small enough to be run at these sizes."""
+    if _iterations(proc.body, sizes) > MOST_ITERATIONS:
+        return False
     arrays = (a for a in random_inputs(proc, sizes, 0).values() if isinstance(a, np.ndarray))
     return all(a.size <= MOST_ELEMENTS for a in arrays)
+
+
+def _iterations(block: tuple[Stmt, ...], env: dict[str, int]) -> int:
+    """Iterations of loops that run in order, about: a loop whose bounds vary counts as in its first iteration."""
+    total = 0
+    for stmt in block:
+        inner = env
+        trips = 1
+        if isinstance(stmt, For):
+            lo, hi = evaluate(stmt.lo, env), evaluate(stmt.hi, env)
+            inner = {**env, stmt.var: lo}
+            trips = 1 if isinstance(stmt.mode, Threads) else max(0, hi - lo)
+        total += trips + trips * sum(_iterations(b, inner) for b in children(stmt) if trips)
+    return total
 
 
 def _dependent(proc: Proc, sizes: dict[str, int]) -> Iterator[tuple[str, tuple[int, ...]]]:

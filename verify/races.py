@@ -57,7 +57,7 @@ def conflicts(program: Program) -> Iterator[Conflict]:
         for first in found:
             for second in found:
                 if conflicting(first.access, second.access):
-                    yield _pair(buffer, first, second)
+                    yield _pair(program, buffer, first, second)
     exits = [e for e in program.events if isinstance(e.action, ExitAction)]
     for name, found in uses.items():
         buffer = program.buffers[name]
@@ -74,8 +74,8 @@ def conflicting(a: Access, b: Access) -> bool:
     return not (a.mode is Mode.REDUCE and b.mode is Mode.REDUCE and a.proxy is b.proxy)
 
 
-def _pair(buffer: Buffer, first: Use, second: Use) -> Conflict:
-    needs = ordering_needs(buffer, first, second)
+def _pair(program: Program, buffer: Buffer, first: Use, second: Use) -> Conflict:
+    needs = ordering_needs(program, buffer, first, second)
     name = f"{buffer.name}/{first.event.id}-{second.event.id}"
 
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
@@ -107,11 +107,12 @@ def _pair(buffer: Buffer, first: Use, second: Use) -> Conflict:
     return Conflict(first, second, buffer, _rule(buffer, first, second, needs), goal)
 
 
-def ordering_needs(buffer: Buffer, first: Use, second: Use) -> Needs:
+def ordering_needs(program: Program, buffer: Buffer, first: Use, second: Use) -> Needs:
     """What a path from the first access to the second must do."""
     a, b = first.access, second.access
     pipelined = first.event.pipeline is not None and first.event.pipeline == second.event.pipeline
     bulk_read = isinstance(first.event.completion, InGroup) and first.event.completion.group is Group.BULK
+    both = a.proxy is Proxy.ASYNC and b.proxy is Proxy.ASYNC
     fence: FenceKind | None = None
     if a.proxy is Proxy.GENERIC and b.proxy is Proxy.ASYNC:
         fence = FenceKind.GLOBAL if isinstance(buffer.memory, Gmem) else FenceKind.SHARED
@@ -120,10 +121,17 @@ def ordering_needs(buffer: Buffer, first: Use, second: Use) -> Needs:
     return Needs(
         fence=fence,
         reads_only=bulk_read and a.mode is Mode.READ,
-        both_async=a.proxy is Proxy.ASYNC and b.proxy is Proxy.ASYNC,
+        both_async=both,
+        overwrites=both and b.mode is not Mode.READ and isinstance(buffer.memory, Smem),
+        abroad=both and program.cluster > 1 and _leaves_home(buffer, first, second),
         axioms=_completion_axioms(first) | _issue_axioms(second),
         home=b.dims[0][0] if buffer.per_cta and isinstance(buffer.memory, Smem) else None,
     )
+
+
+def _leaves_home(buffer: Buffer, first: Use, second: Use) -> bool:
+    """Asynchronous accesses of two CTAs can meet: in global memory, or where a copy goes to other CTAs."""
+    return isinstance(buffer.memory, Gmem) or any(barrier_cta(u.event) is not None for u in (first, second))
 
 
 def _completion_axioms(use: Use) -> frozenset[str]:
@@ -258,7 +266,7 @@ def commuting(program: Program, buffer: Buffer) -> Iterator[tuple[Goal, Property
     for first in found:
         for second in found:
             if first.access.mode is second.access.mode is Mode.REDUCE and first.access.proxy is second.access.proxy:
-                yield _pair(buffer, first, second).goal, _different_tasks(program, buffer, first, second)
+                yield _pair(program, buffer, first, second).goal, _different_tasks(program, buffer, first, second)
 
 
 def _different_tasks(program: Program, buffer: Buffer, first: Use, second: Use) -> Property:

@@ -35,11 +35,11 @@ def reuse_conflicts(program: Program) -> Iterator[Conflict]:
         for first in uses.get(one.name, ()):
             for second in uses.get(other.name, ()):
                 if conflicting(first.access, second.access):
-                    yield _pair(one, other, first, second)
+                    yield _pair(program, one, other, first, second)
 
 
-def _pair(one: Buffer, other: Buffer, first: Use, second: Use) -> Conflict:
-    needs = ordering_needs(one, first, second)
+def _pair(program: Program, one: Buffer, other: Buffer, first: Use, second: Use) -> Conflict:
+    needs = ordering_needs(program, one, first, second)
 
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
         ctx = model.ctx

@@ -38,7 +38,8 @@ SWIZZLES = (0, 32, 64, 128)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a statement stands. `nested`: inside anything but task loops; `threads`: variables of `threads` loops."""
+    """Where a statement stands. `nested`: inside anything but task loops; `threads`: variables of `threads` loops;
+    `in_cta`: inside what one CTA executes."""
 
     block: Block
     who: Collective
@@ -46,6 +47,7 @@ class Place:
     in_threads: bool = False
     nested: bool = False
     threads: frozenset[str] = frozenset()
+    in_cta: bool = False
 
     @property
     def whole_cta(self) -> bool:
@@ -60,7 +62,8 @@ class Place:
         known = not isinstance(stmt, Role) or role(self.block, self.who, stmt.name) is not None
         who = inside(self.block, self.who, stmt) if known else self.who
         in_threads = self.in_threads or bool(new)
-        return replace(self, who=who, in_threads=in_threads, nested=True, threads=self.threads | new)
+        there = replace(self, who=who, in_threads=in_threads, nested=True, threads=self.threads | new)
+        return replace(there, in_cta=self.in_cta or there.whole_cta)
 
 
 def count(n: int) -> str:
@@ -99,6 +102,7 @@ def misplaced(stmt: Stmt, place: Place) -> Iterator[Diagnostic]:
                 yield Diagnostic("lang.cluster", text, stmt.span, help="write `block(..., cluster=n)`")
         case Fence():
             yield from _fence(stmt, place.who)
+            yield from _straddles(stmt, place)
         case Arrive():
             yield from _arrive(stmt, place)
         case If() | Await():
@@ -157,6 +161,15 @@ def _fence(stmt: Fence, who: Collective) -> Iterator[Diagnostic]:
     if WARP % unit or not who.starts_at_multiple_of(unit):
         text = "a fence joins whole warps or an even part of one warp, and this collective is neither"
         fix = "use a collective of a multiple of 32 threads that starts at a warp"
+        yield Diagnostic("lang.fence", text, stmt.span, f"executed by {count(who.size)}", help=fix)
+
+
+def _straddles(stmt: Fence, place: Place) -> Iterator[Diagnostic]:
+    """No hardware barrier joins threads of several CTAs other than the whole cluster."""
+    who, cta = place.who, place.block.threads
+    if place.block.cluster > 1 and not place.in_cta and who != whole(place.block) and cta % who.size:
+        text = "a fence joins threads of one CTA, or the whole cluster"
+        fix = "put it into `for c in threads(n, unit=cta):`, or move it to where the whole cluster executes it"
         yield Diagnostic("lang.fence", text, stmt.span, f"executed by {count(who.size)}", help=fix)
 
 

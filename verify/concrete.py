@@ -32,7 +32,7 @@ from exogpu.verify.program import (
 Env = Mapping[str, int]
 Key = tuple[int, ...]
 
-LIMIT = 400_000
+LIMIT = 40_000
 """Most instances that one unrolling may have."""
 
 

@@ -17,6 +17,7 @@ from exogpu.verify.lower import lower
 from exogpu.verify.program import TASKS
 from exogpu.verify.prove import verify
 from exogpu.verify.result import Status
+from exogpu.verify.simulator import Agrees, Undefined, simulate
 
 HEAD = """from exogpu.lang import *
 
@@ -104,9 +105,10 @@ def agree(make: Callable[[random.Random], str], seed: int, folder: Path) -> Stat
     proc = load(path)["k"]
     statuses = {o.status for o in verify(proc).obligations if o.rule != "uninit"}
     status = next((v for v in (Status.REFUTED, Status.UNKNOWN) if v in statuses), Status.PROVED)
-    found = [f for n in (2, 3) for f in faults(lower(proc), {"N": n, TASKS: 1})]
+    found = [f for n in (2, 4) for f in faults(lower(proc), {"N": n, TASKS: 1})]
     if status is Status.PROVED:
         assert not found, text
+        assert isinstance(simulate(proc, {"N": 3}), Agrees | Undefined), text
     if status is Status.REFUTED:
         assert found, text
     return status

@@ -97,9 +97,7 @@ def test_a_warp_may_stage_where_only_it_has_read(tmp_path: Path) -> None:
     report = verdict(tmp_path / "bad.py", over_b, "staged_gemm")
     broken = [o for o in report.obligations if o.status is Status.REFUTED]
     assert {o.rule for o in broken} == {"smem.reuse"}
-    assert {o.message for o in broken} == {
-        "race on the storage of `b` and `out`: acc_store can come while wgmma is not done"
-    }
+    assert all(o.message.startswith("race on the storage of `b` and `out`: acc_store can come while") for o in broken)
     joined = over_b.replace("            acc_store(", "            Fence()\n            acc_store(")
     for name, text in (("over_a", TEXT), ("over_b", joined)):
         assert verdict(tmp_path / f"{name}.py", text, "staged_gemm").status is Status.PROVED

@@ -20,7 +20,7 @@ EXPLICIT_SIZES = ((0, 1), (1, 1), (1, 2), (2, 1), (2, 2))
 """(K, tasks of the CTA) at which the explicit oracle looks for a fault of a proved kernel: the first two always."""
 MOST_ACCESSES, MOST_AT_WITNESS = 250, 1500
 """Accesses by single threads up to which it does at the others, and at the sizes of a counterexample."""
-SIMULATED_SIZES = ((1, 0, 1), (2, 1, 3), (3, 2, 6), (1, 5, 3))
+SIMULATED_SIZES = ((1, 0, 1), (5, 0, 2), (2, 1, 3), (3, 2, 6), (1, 5, 3))
 """(T, K, schedules) at which the simulator does."""
 WITNESS_SCHEDULES = 48
 LARGEST = 12

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 STEP = "    "
+LARGEST = 30
+"""Bound on the sizes: no proof needs it, but candidates for a counterexample are unrolled at their sizes."""
 
 
 @dataclass(slots=True)
@@ -66,8 +68,8 @@ class Text:
         arguments = ", ".join(["T: size", "K: size", *self.arguments])
         body = [
             "require(T >= 1)",
-            "require(T <= 1000)",
-            "require(K <= 1000)",
+            f"require(T <= {LARGEST})",
+            f"require(K <= {LARGEST})",
             f"block({block})",
             *self.barriers,
             "for t in tasks(0, T):",

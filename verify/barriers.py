@@ -187,8 +187,8 @@ def _remote_issuers(program: Program, barrier: Barrier) -> Iterator[Party]:
                 home = signalled_by(program, frozenset(((thread, own),)), found)
                 groups.setdefault(tuple(e.id for e in home), (set(), home))[0].add((thread, cta))
     for through, home in groups.values():
-        for channel in sorted(through):
-            yield Party(frozenset((channel,)), tuple(home))
+        for part in _equals(frozenset(through), tuple(home)):
+            yield Party(part, tuple(home))
 
 
 def _arrived_before(program: Program, barrier: Barrier, wait: Event, party: Party, n: int) -> Property:

@@ -276,7 +276,7 @@ class Unrolling:
         """How often an event was executed before an occurrence."""
         if event_id not in self._keys:
             found = occurrences(self.program, self.program.events[event_id], self.sizes, self.tasks)
-            self._keys[event_id] = sorted(o.key for o in found)
+            self._keys[event_id] = sorted({o.key for o in found})
         return bisect_right(self._keys[event_id], until.key)
 
     @cached_property

@@ -8,6 +8,8 @@ import pytest
 
 from exogpu.diagnostics import BadInput
 from exogpu.lang import load
+from exogpu.verify.explicit import faults
+from exogpu.verify.prepare import prepare
 from exogpu.verify.prove import verify
 from exogpu.verify.result import Report, Status
 
@@ -152,3 +154,30 @@ def test_huge_preconditions_do_not_make_the_sequential_program_run(tmp_path: Pat
             Y[t] = a[0]
 """
     assert verdict(text, tmp_path).status is Status.PROVED
+
+
+RING_OF_THE_CLUSTER = """def k(T: size, Y: f32[T, 2, 32] @ GMEM, X: f32[T + 4, 32] @ GMEM):
+    block(32, persistent=True, cluster=2)
+    for t in tasks(0, T):
+        for k in seq(0, 2):
+            s: f32[2, 32] @ SMEM(ring={ring})
+            for c in threads(2, unit=cta):
+                for l in threads(32):
+                    s[c, l] = X[t + k + c, l]
+            Fence()
+            for c in threads(2, unit=cta):
+                for l in threads(32):
+                    Y[t, c, l] += s[c, (l + 16) % 32]
+        Fence()
+"""
+
+
+@pytest.mark.parametrize("ring", [1, 2])
+def test_the_ring_of_a_cluster_turns_once_for_all_its_ctas(ring: int, tmp_path: Path) -> None:
+    text = RING_OF_THE_CLUSTER.format(ring=ring)
+    report = verdict(text, tmp_path)
+    found = list(faults(prepare(load(tmp_path / "k.py")["k"]), {"T": 2, "$tasks": 1}))
+    if ring == 2:
+        assert report.status is Status.PROVED and not found
+    else:
+        assert "race.war" in refuted(report) and "race.war" in {f.rule for f in found}

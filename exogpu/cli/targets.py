@@ -51,8 +51,11 @@ def chosen(texts: Iterable[str], *, every: bool) -> tuple[list[Target], list[Dia
 
 
 def _folder(folder: Path) -> list[Target]:
-    """The Python files of a folder in which a kernel is defined."""
-    files = (f for f in sorted(folder.glob("*.py")) if "@proc" in f.read_text(encoding="utf-8", errors="replace"))
+    """The Python files of a folder in which a kernel is defined; BadInput if there is none, since nothing is shown."""
+    files = [f for f in sorted(folder.glob("*.py")) if "@proc" in f.read_text(encoding="utf-8", errors="replace")]
+    if not files:
+        text, fix = f"the folder `{folder}` holds no kernel", "name a folder with Python files that define kernels"
+        raise BadInput((Diagnostic("input.file", text, _whole(str(folder)), help=fix),))
     return [Target(str(file)) for file in files]
 
 

@@ -74,6 +74,12 @@ def test_one_kernel_of_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert "too_far" not in capsys.readouterr().out
 
 
+def test_a_folder_without_kernels_exits_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "empty").mkdir()
+    assert main(["verify", "empty"]) == 2
+    assert capsys.readouterr().out.startswith("error[input.file]: the folder `empty` holds no kernel")
+
+
 @pytest.mark.parametrize(
     ("target", "code"),
     [("none.py", "input.file"), ("no.such.module", "input.file"), ("both.py:none", "input.name")],

@@ -1,0 +1,1 @@
+"""Sync skeletons: the objects, operations and control of a kernel's synchronisation."""

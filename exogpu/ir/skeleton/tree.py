@@ -1,0 +1,136 @@
+"""Sync skeletons: the synchronisation of a kernel that lives elsewhere.
+
+A skeleton is a set of roles that run side by side; there is no sequential order between them. Index expressions are
+over sizes, loop variables, role-local counters (`Let`, `Step`), `tid` (the thread inside its role), `rank` (the CTA
+inside its cluster) and the variables that `Skeleton.unknowns` gives a meaning.
+
+    stmt ::= for v in range(lo, hi): stmts | if cond: stmts else: stmts | with elect(): stmts
+           | counter = index | counter += n | operation
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from exogpu.ir.index import Cond, Index
+from exogpu.ir.skeleton.objects import Object
+from exogpu.ir.skeleton.operations import Operation
+from exogpu.source import NOWHERE, Span
+
+TID = "tid"
+"""The executing thread's number inside its role."""
+RANK = "rank"
+"""The executing thread's CTA inside its cluster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A number in 0 .. below - 1 of which nothing is known but that it depends on `args` alone: the same everywhere.
+    A predicate is one with `below` 2, tested against 0."""
+
+    name: str
+    args: tuple[Index, ...]
+    below: int
+
+    def at(self, values: tuple[int, ...]) -> str:
+        """The name under which a concrete environment holds the number for these arguments."""
+        return f"{self.name}({','.join(map(str, values))})"
+
+
+@dataclass(frozen=True, slots=True)
+class RoleDecl:
+    """`threads` threads from thread `first` of a CTA, in the CTAs `ctas`, which execute in units of `unit` threads: one
+    thread of each unit is elected."""
+
+    name: str
+    first: int
+    threads: int
+    unit: int
+    ctas: tuple[int, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """Gives a role-local counter a value."""
+
+    name: str
+    value: Index
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Adds `by` to a role-local counter; with a `modulus`, modulo that (`ph ^= 1` adds 1 modulo 2)."""
+
+    name: str
+    by: int
+    modulus: int | None = None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """`var` from `lo` to `hi` - 1, by every executing thread."""
+
+    var: str
+    lo: Index
+    hi: Index
+    body: tuple[Stmt, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """`then` by the threads for which the condition holds, `orelse` by the others."""
+
+    cond: Cond
+    then: tuple[Stmt, ...]
+    orelse: tuple[Stmt, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Elect:
+    """One lane of each executing unit: the first or, with `any`, one that the hardware chooses, always the same."""
+
+    body: tuple[Stmt, ...]
+    any: bool = False
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Stmt = Operation | Let | Step | For | If | Elect
+
+
+@dataclass(frozen=True, slots=True)
+class Require:
+    """A precondition on sizes."""
+
+    cond: Cond
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What the threads of a role execute."""
+
+    role: RoleDecl
+    stmts: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Skeleton:
+    """A skeleton: sizes, preconditions, `cluster` CTAs with `threads` threads each (lanes that no role uses included),
+    `registers` per thread at launch, objects, the roles with their bodies, and what the variables that stand for
+    unknown numbers mean."""
+
+    name: str
+    sizes: tuple[str, ...]
+    requires: tuple[Require, ...]
+    cluster: int
+    threads: int
+    registers: int | None
+    objects: tuple[Object, ...]
+    bodies: tuple[Body, ...]
+    unknowns: tuple[tuple[str, Unknown], ...] = ()
+    span: Span = field(default=NOWHERE, compare=False)

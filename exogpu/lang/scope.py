@@ -128,8 +128,11 @@ class Context:
     def lookup(self, node: ast.Name) -> Entity | object:
         """What a name means: declared in the function, or a captured Python value. Rejects an unknown one."""
         entity = self.local(node.id)
-        if isinstance(entity, Broken):
+        if isinstance(entity, Broken) and self.found:
             raise Rejected()
+        if isinstance(entity, Broken):  # nothing is reported yet, so its own declaration is being read
+            span = self.span(node)
+            raise reject("unknown_name", f"`{node.id}` is used in its own declaration", span, "not defined here")
         if entity is not None:
             return entity
         if node.id in self.captured:

@@ -23,7 +23,7 @@ from exogpu.ir.skeleton.operations import (
 )
 from exogpu.lang.errors import reject
 from exogpu.skeleton.given import Form, Given, form
-from exogpu.skeleton.indices import text
+from exogpu.skeleton.indices import ctas, text
 from exogpu.skeleton.refs import ACCUMULATOR, ATOMIC, GLOBAL, MEMORY, OPERAND, SHARED, cta, part
 from exogpu.skeleton.scope import Reader
 
@@ -51,11 +51,7 @@ def _ctas(g: Given) -> tuple[Index, ...]:
     if g.r.cluster == 1:
         message = "multicast needs a cluster"
         raise reject("cluster", message, g.r.span(node), help="declare `cluster(2)` at the beginning of the body")
-    elements = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
-    found = tuple(cta(g.r, e) for e in elements)
-    if not found or len(set(found)) < len(found):
-        raise reject("cluster", "multicast names one or more different CTAs", g.r.span(node))
-    return found
+    return ctas(g.r, node, lambda e: cta(g.r, e))
 
 
 def _tma_store(reduces: bool) -> Form:
@@ -81,6 +77,9 @@ def wgmma(r: Reader, node: ast.Call) -> Wgmma:
             f"role `{r.role.name}` has {r.role.threads} threads, and wgmma is executed by warpgroups of {WARPGROUP}"
         )
         raise reject("collective", message, r.span(node))
+    if r.elected:
+        message = "wgmma is executed by whole warpgroups, and here by an elected thread"
+        raise reject("collective", message, r.span(node), help="write it outside `with elect()`")
     acc = part(r, node.args[0], ACCUMULATOR)
     operands = tuple(part(r, a, OPERAND) for a in node.args[1:])
     shape = text(r, options["shape"], "the shape") if "shape" in options else ""

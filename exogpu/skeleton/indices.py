@@ -9,6 +9,7 @@ unknown("u", a, below=4)     an unknown number: a variable
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TypeVar
 
 from exogpu.ir.collective import WARP
@@ -22,6 +23,7 @@ from exogpu.lang.scope import Variable, as_integer
 from exogpu.skeleton.scope import POSITIONS, Reader
 
 E = TypeVar("E", bound=ast.expr)
+K = TypeVar("K")
 
 
 def index(r: Reader, node: ast.expr) -> Index:
@@ -114,7 +116,9 @@ def _unknown(r: Reader, node: ast.Call, usual: int | None) -> ast.expr:
     written = {k.arg or "**": k.value for k in node.keywords}
     if len(written) < len(node.keywords) or set(written) != (set() if usual else {"below"}) or not node.args:
         raise reject("arity", f"wrong arguments for `{word}`", r.span(node), help=f"write `{usage}`")
-    name = text(r, node.args[0], f"the name of `{word}`")
+    if r.role is None:
+        raise reject("role", f"`{word}` has no value outside a role", r.span(node), help="make it a size")
+    name = label(r, node.args[0], f"the name of `{word}`")
     args = tuple(index(r, a) for a in node.args[1:])
     below = usual or indices.integer(r, written["below"], "`below`", lambda n: n >= 1, "at least 1")
     found = Unknown(name, args, below)
@@ -140,3 +144,26 @@ def text(r: Reader, node: ast.expr, meaning: str) -> str:
     if isinstance(value, str) and value:
         return value
     raise reject("type_mismatch", f"{meaning} is text in quotes", r.span(node))
+
+
+def label(r: Reader, node: ast.expr, meaning: str) -> str:
+    """A literal or captured string of letters, digits and underscores."""
+    value = text(r, node, meaning)
+    if value.isidentifier() and value.isascii():
+        return value
+    help_text = "write ASCII letters, digits and underscores, a letter first"
+    raise reject("name", f"`{value}` cannot be used as a name", r.span(node), help=help_text)
+
+
+def ctas(r: Reader, node: ast.expr, read: Callable[[ast.expr], K]) -> tuple[K, ...]:
+    """Different CTAs, written as a tuple; a captured tuple of numbers stands for it."""
+    value = r.constant(node)
+    elements = node.elts if isinstance(node, ast.Tuple | ast.List) else None
+    if isinstance(value, tuple | list) and all(as_integer(v) is not None for v in value):
+        elements = [_at(node, ast.Constant(as_integer(v))) for v in value]
+    if elements is None:
+        raise reject("type_mismatch", "CTAs are a tuple", r.span(node), help="write `(0, 1)`, and `(1,)` for one")
+    found = tuple(map(read, elements))
+    if not found or len(set(found)) < len(found):
+        raise reject("cluster", "one or more different CTAs are named here", r.span(node))
+    return found

@@ -15,7 +15,7 @@ from exogpu.ir.skeleton.objects import Flags, Global, Mbarriers, Object, Registe
 from exogpu.ir.skeleton.tree import Require
 from exogpu.ir.stmt import Point
 from exogpu.lang.calls import bind
-from exogpu.lang.errors import reject
+from exogpu.lang.errors import closest, reject
 from exogpu.lang.indices import flag, integer
 from exogpu.lang.scope import Broken, Declared
 from exogpu.skeleton.indices import cond, index
@@ -24,6 +24,21 @@ from exogpu.skeleton.scope import Reader, new_name, what
 
 MAX_REGISTERS = 256
 """Most registers of a thread (PTX ISA, setmaxnreg)."""
+MAX_CELLS = 227 * 1024
+"""Most cells of shared memory: a cell is at least a byte (CUDA programming guide, compute capability 9.0)."""
+
+MBARRIER_BYTES = 8
+"""Bytes of an mbarrier (PTX ISA, mbarrier)."""
+MAX_FLAGS = 2**20
+"""Most flags of an array: more than any skeleton needs."""
+
+USAGE: Final = {
+    "smem": "`smem(3, 128)` or `smem(3, 128, at=x[0])`",
+    "gmem": "`gmem(n)` or `gmem(n, result=True)`",
+    "registers": "`registers()` or `registers(2)`",
+    "mbarrier": "`mbarrier(3, count=1)`; without a count, `init` gives it",
+    "flags": "`flags()` or `flags(4)`",
+}
 
 
 @dataclass(slots=True)
@@ -33,6 +48,7 @@ class Declarations:
     objects: list[Object] = field(default_factory=list)
     requires: list[Require] = field(default_factory=list)
     registers: int | None = None
+    given: set[str] = field(default_factory=set)
 
 
 def setting(r: Reader, node: ast.Call, into: Declarations) -> None:
@@ -41,14 +57,20 @@ def setting(r: Reader, node: ast.Call, into: Declarations) -> None:
     if word == "require":
         given = bind(r, node, word, ("condition",), ())
         into.requires.append(Require(cond(r, given["condition"]), r.span(node)))
-    elif word == "cluster":
+        return
+    if word in into.given:
+        raise reject("duplicate_name", f"`{word}` is given twice", r.span(node), help="remove one")
+    into.given.add(word)
+    if word == "cluster":
         given = bind(r, node, word, ("n",), ())
-        rule = f"in 1..{MAX_CLUSTER}"
-        r.cluster = integer(r, given["n"], "the number of CTAs", lambda n: 1 <= n <= MAX_CLUSTER, rule)
+        r.cluster = _in(r, given["n"], "the number of CTAs", MAX_CLUSTER)
     else:
         given = bind(r, node, word, ("registers",), ())
-        rule = f"in 1..{MAX_REGISTERS}"
-        into.registers = integer(r, given["registers"], "`registers`", lambda n: 1 <= n <= MAX_REGISTERS, rule)
+        into.registers = _in(r, given["registers"], "`registers`", MAX_REGISTERS)
+
+
+def _in(r: Reader, node: ast.expr, meaning: str, most: int) -> int:
+    return integer(r, node, meaning, lambda n: 1 <= n <= most, f"in 1..{most}")
 
 
 def declaration(r: Reader, target: ast.Name, node: ast.Call, into: Declarations) -> None:
@@ -65,18 +87,27 @@ def declaration(r: Reader, target: ast.Name, node: ast.Call, into: Declarations)
 
 def _options(r: Reader, node: ast.Call, *names: str) -> dict[str, ast.expr]:
     """Options by name; the dimensions come before them."""
-    dims = [f"d{n}" for n in range(len(node.args))]
-    given = bind(r, node, r.word(node.func), (*dims, *names), names)
-    return {name: given[name] for name in names if name in given}
+    word = r.word(node.func)
+    given = {k.arg or "**": k.value for k in node.keywords}
+    for keyword in node.keywords:
+        if keyword.arg not in names:
+            text = f"`{word}` has no option `{keyword.arg or '**'}`"
+            raise reject(
+                "arity", text, r.span(keyword), help=closest(keyword.arg or "", names) or f"write {USAGE[word]}"
+            )
+    return given
 
 
-def _shape(r: Reader, node: ast.Call) -> tuple[int, ...]:
-    return tuple(integer(r, d, "a dimension", lambda n: n >= 1, "at least 1") for d in node.args)
+def _shape(r: Reader, node: ast.Call, most: int) -> tuple[int, ...]:
+    shape = tuple(integer(r, d, "a dimension", lambda n: n >= 1, "at least 1") for d in node.args)
+    if prod(shape) > most:
+        raise reject("range", f"{prod(shape)} cells are more than the {most} that exist", r.span(node), "too large")
+    return shape
 
 
 def _shared(r: Reader, name: str, node: ast.Call, target: ast.Name) -> Object:
     options = _options(r, node, "at")
-    shape = _shape(r, node)
+    shape = _shape(r, node, MAX_CELLS)
     return Shared(name, shape, *_place(r, options.get("at"), prod(shape)), r.span(target))
 
 
@@ -96,24 +127,24 @@ def _extent(r: Reader, node: ast.expr) -> Index:
 
 def _registers(r: Reader, name: str, node: ast.Call, target: ast.Name) -> Object:
     _options(r, node)
-    return Registers(name, _shape(r, node), r.span(target))
+    return Registers(name, _shape(r, node, MAX_REGISTERS), r.span(target))
 
 
 def _flags(r: Reader, name: str, node: ast.Call, target: ast.Name) -> Object:
     _options(r, node)
-    return Flags(name, _shape(r, node), r.span(target))
+    return Flags(name, _shape(r, node, MAX_FLAGS), r.span(target))
 
 
 def _mbarriers(r: Reader, name: str, node: ast.Call, target: ast.Name) -> Object:
     options = _options(r, node, "count", "at")
-    shape = _shape(r, node)
+    shape = _shape(r, node, MAX_CELLS // MBARRIER_BYTES)
     count = arrivals(r, options["count"]) if "count" in options else None
     return Mbarriers(name, shape, count, *_place(r, options.get("at"), prod(shape)), r.span(target))
 
 
 def arrivals(r: Reader, node: ast.expr) -> int:
     """An arrival count."""
-    return integer(r, node, "an arrival count", lambda n: 1 <= n <= MAX_COUNT, f"in 1..{MAX_COUNT}")
+    return _in(r, node, "an arrival count", MAX_COUNT)
 
 
 def _place(r: Reader, node: ast.expr | None, cells: int) -> tuple[str | None, int]:

@@ -16,7 +16,7 @@ from exogpu.lang.indices import integer
 from exogpu.lang.reading import caller_locals, read
 from exogpu.lang.scope import Variable, identifier
 from exogpu.skeleton import statements
-from exogpu.skeleton.indices import cond, text
+from exogpu.skeleton.indices import cond, ctas, label
 from exogpu.skeleton.objects import OBJECTS, SETTINGS, Declarations, declaration, setting
 from exogpu.skeleton.scope import Reader
 
@@ -29,8 +29,9 @@ def skeleton(fn: Callable[..., object]) -> Skeleton:
 def _skeleton(r: Reader, node: ast.FunctionDef) -> Skeleton:
     span = r.text.name(node)
     name = identifier(r, node.name, span)
+    # as in Python, a name that the function assigns is never one of the file
     own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    r.captured = {name: value for name, value in r.captured.items() if name not in own}
+    r.captured = {known: value for known, value in r.captured.items() if known not in own}
     sizes = _sizes(r, node.args)
     if node.returns is not None:
         r.found += reject("syntax", "a skeleton returns nothing", r.span(node.returns), help="remove it").diagnostics
@@ -130,7 +131,7 @@ def _declared_role(r: Reader, node: ast.With, bodies: list[Body]) -> RoleDecl:
     if not isinstance(call, ast.Call) or r.word(call.func) != "role" or len(node.items) > 1 or item.optional_vars:
         raise reject("role", "`with` opens a role here", r.span(call), help=usage)
     given = bind(r, call, "role", ("name", "threads", "warps", "ctas"), ("threads", "warps", "ctas"))
-    name = text(r, given["name"], "the name of a role")
+    name = label(r, given["name"], "the name of a role")
     if name in {b.role.name for b in bodies}:
         raise reject("duplicate_name", f"role `{name}` is written twice", r.span(call), help="a role has one body")
     if ("threads" in given) == ("warps" in given):
@@ -149,9 +150,8 @@ def _declared_role(r: Reader, node: ast.With, bodies: list[Body]) -> RoleDecl:
 
 
 def _ctas(r: Reader, node: ast.expr) -> tuple[int, ...]:
-    elements = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
-    rule = f"in 0..{r.cluster - 1}"
-    found = tuple(integer(r, e, "a CTA", lambda n: 0 <= n < r.cluster, rule) for e in elements)
-    if not found or len(set(found)) < len(found):
-        raise reject("cluster", "a role lives in one or more different CTAs", r.span(node))
-    return tuple(sorted(found))
+    def read(e: ast.expr) -> int:
+        return integer(r, e, "a CTA", lambda n: 0 <= n < r.cluster, f"in 0..{r.cluster - 1}")
+
+    several = isinstance(node, ast.Tuple | ast.List) or isinstance(r.constant(node), tuple | list)
+    return tuple(sorted(ctas(r, node, read))) if several else (read(node),)

@@ -18,6 +18,7 @@ from exogpu.skeleton.objects import OBJECTS, SETTINGS
 from exogpu.skeleton.operations import call
 from exogpu.skeleton.scope import Counter, Reader, new_name, what
 from exogpu.skeleton.surface import UNSUPPORTED
+from exogpu.source import Span
 
 PYTHON: Final[dict[type[ast.stmt], tuple[str, str]]] = {
     ast.While: ("`while` loops", "write `for i in range(n)` with a size or an unknown number n"),
@@ -50,10 +51,10 @@ def statement(r: Reader, node: ast.stmt) -> tuple[Stmt, ...]:
         case ast.With():
             return (_elect(r, node),)
         case ast.Assign(targets=[ast.Name() as target], value=value):
-            return (_assign(r, target, value),)
+            return (_assign(r, target, value, r.span(node)),)
         case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
             whole = ast.copy_location(ast.BinOp(ast.copy_location(ast.Name(target.id), target), op, value), node)
-            return (_assign(r, target, whole),)
+            return (_assign(r, target, whole, r.span(node)),)
         case ast.Assign() | ast.AugAssign():
             help_text = "write one counter on the left: `c = 0`, `c += 1`"
             raise reject("syntax", "only counters are assigned", r.text.header(node), help=help_text)
@@ -142,46 +143,36 @@ def _election(r: Reader, node: ast.With) -> bool:
     return flag(r, given["any"], "any") if "any" in given else False
 
 
-def _assign(r: Reader, target: ast.Name, value: ast.expr) -> Stmt:
+def _assign(r: Reader, target: ast.Name, value: ast.expr, span: Span) -> Stmt:
     """`c = e`; a new counter lives until the end of its block."""
-    written, span = target.id, r.span(target)
-    found = r.local(written)
-    if isinstance(value, ast.Call):
-        _declares(r, value)
-        if r.word(value.func) in UNSUPPORTED:
-            r.declare(written, Variable(new_name(r, written, span)))
-            return Unsupported(r.word(value.func), r.span(value))
-    if isinstance(found, Counter):
-        return _change(r, found.name, target, value)
+    written, found = target.id, r.local(target.id)
     if isinstance(found, Declared):
-        raise reject(
-            "duplicate_name", f"`{written}` is {what(found.object)}", span, help="give the counter another name"
-        )
-    if isinstance(found, Variable):
+        text = f"`{written}` is {what(found.object)}"
+        raise reject("duplicate_name", text, r.span(target), help="give the counter another name")
+    if isinstance(found, Variable) and not isinstance(found, Counter):
         text = f"`{written}` is a size or a loop variable"
-        raise reject("duplicate_name", text, span, help="only counters are assigned; choose another name")
-    r.declare(written, Broken(written))
-    start = index(r, value)
-    name = new_name(r, written, span)
-    r.declare(written, Counter(name))
-    return Let(name, start, span)
-
-
-def _declares(r: Reader, value: ast.Call) -> None:
-    word = r.word(value.func)
+        raise reject("duplicate_name", text, r.span(target), help="only counters are assigned; choose another name")
+    word = r.word(value.func) if isinstance(value, ast.Call) else ""
     if word in OBJECTS or word in SETTINGS:
-        raise reject("order", f"`{word}` inside a role", r.span(value), help="declare objects before the roles")
+        raise reject("order", f"`{word}` inside a role", span, help="declare everything before the roles")
+    if isinstance(found, Counter) and word not in UNSUPPORTED:
+        return _change(r, found.name, target, value, span)
+    r.declare(written, Broken(written))
+    start = Int(0) if word in UNSUPPORTED else index(r, value)
+    name = new_name(r, written, r.span(target))
+    r.declare(written, Counter(name))
+    return Unsupported(word, span) if word in UNSUPPORTED else Let(name, start, span)
 
 
-def _change(r: Reader, name: str, target: ast.Name, value: ast.expr) -> Stmt:
+def _change(r: Reader, name: str, target: ast.Name, value: ast.expr, span: Span) -> Stmt:
     """A new value of a counter: a step by a number, if it is written as one."""
-    span = r.span(target)
     match value:
-        case ast.BinOp(left=ast.Name(id=same), op=ast.BitXor()) if same == target.id:
-            _one(r, value)
+        case ast.BinOp(left=ast.Name(id=same), op=ast.BitXor(), right=flip) if same == target.id:
+            if literal(index(r, flip)) != 1:
+                raise reject("non_affine", "only `^ 1` flips a counter", r.span(flip), help="write `ph ^= 1`")
             return Step(name, 1, 2, span)
-        case ast.BinOp(left=ast.BinOp(left=ast.Name(id=same)) as sum, op=ast.Mod()) if same == target.id:
-            step, modulus = _step(r, sum), literal(index(r, value.right))
+        case ast.BinOp(left=ast.BinOp(left=ast.Name(id=same)) as total, op=ast.Mod()) if same == target.id:
+            step, modulus = _step(r, total), literal(index(r, value.right))
             if step is not None and modulus is not None and modulus > 0:
                 return Step(name, step, modulus, span)
         case ast.BinOp(left=ast.Name(id=same)) if same == target.id:
@@ -193,10 +184,7 @@ def _change(r: Reader, name: str, target: ast.Name, value: ast.expr) -> Stmt:
 
 def _step(r: Reader, node: ast.BinOp) -> int | None:
     """The number that `c + n` or `c - n` adds to c."""
-    number = literal(index(r, node.right)) if isinstance(node.op, ast.Add | ast.Sub) else None
+    if not isinstance(node.op, ast.Add | ast.Sub):
+        return None
+    number = literal(index(r, node.right))
     return number if number is None or isinstance(node.op, ast.Add) else -number
-
-
-def _one(r: Reader, node: ast.BinOp) -> None:
-    if literal(index(r, node.right)) != 1:
-        raise reject("non_affine", "only `^ 1` flips a counter", r.span(node), help="write `ph ^= 1`")

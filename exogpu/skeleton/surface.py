@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from exogpu.lang.surface import Vocabulary, Word
 
@@ -100,10 +101,10 @@ mbarrier = _word("mbarrier", "b = mbarrier(3, count=1): mbarriers; without a cou
 flags = _word("flags", "f = flags(4): integers in global memory, 0 at first")
 role = _word("role", "with role(name, threads=n) or role(name, warps=n): threads that execute the body; ctas=0")
 elect = _word("elect", "with elect(): one thread of each unit; any=True: one that the hardware chooses")
-tid = _word("tid", "the thread's number inside its role")
-warp = _word("warp", "tid // 32")
-lane = _word("lane", "tid % 32")
-rank = _word("rank", "the CTA inside its cluster")
+tid: Any = _word("tid", "the thread's number inside its role")
+warp: Any = _word("warp", "tid // 32")
+lane: Any = _word("lane", "tid % 32")
+rank: Any = _word("rank", "the CTA inside its cluster")
 pred = _word("pred", "pred(name, ...): an unknown condition that depends on the arguments alone")
 unknown = _word("unknown", "unknown(name, ..., below=n): an unknown number that depends on the arguments alone")
 peer = _word("peer", "peer(x, c): x in the CTA c of the cluster")

@@ -145,7 +145,10 @@ def fixed_nothing_for_empty(n: size):
 
 
 # If the loader was first, an empty tile's copy is not waited for, and the next one meets it in flight.
-SPENT = "deadlock.cycle | mbar.parity_alias | mbar.unobserved_phase | mbar.count | race.waw | race.war | race.async_inflight"
+SPENT = (
+    "deadlock.cycle | mbar.parity_alias | mbar.unobserved_phase | mbar.count"
+    " | race.waw | race.war | race.async_inflight"
+)
 EXPECT = {
     "buggy": SPENT,
     "buggy_one_tile": "deadlock.cycle | race.async_inflight",

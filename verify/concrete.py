@@ -9,22 +9,25 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.instr import Commit, Group
+from exogpu.verify.derived import concrete, used
 from exogpu.verify.instance import LANE, WARP_OF_UNIT
 from exogpu.verify.nest import Nest, nest
 from exogpu.verify.program import (
     TASKS,
     ArriveAction,
     AwaitAction,
+    Counted,
     Event,
     Exec,
     InGroup,
     Program,
+    Stated,
     TxOn,
     WaitAction,
 )
@@ -114,9 +117,10 @@ def _by_cta(program: Program, whole: Occurrence) -> Iterator[Occurrence]:
 
 def _nest(program: Program, event: Event) -> Nest:
     coordinates = frozenset(t.name for t in program.tasks)
+    derived = tuple((name, partial(concrete, program, name, event)) for name in used(program, event))
     if event is not program.events[event.id]:
-        return nest(event, coordinates)
-    return program.memo.once((_nest, event.id), lambda: nest(event, coordinates))
+        return nest(event, coordinates, derived)
+    return program.memo.once((_nest, event.id), lambda: nest(event, coordinates, derived))
 
 
 def locate(event: Event, env: Env) -> Occurrence:
@@ -220,9 +224,14 @@ class Unrolling:
         commits: dict[Group, int] = {}
         own = thread // self.program.threads
         mine = set(trace)
+        done: dict[tuple[int, int], int] = {}
         for n in self._with_turns(thread, trace):
             event = self.items[n].event
             if n not in mine and not isinstance(event.action, ArriveAction | AwaitAction):
+                continue
+            if event.numbering is not None:
+                self._numbers[n, thread] = self._numbered(n, event.numbering, done)
+                done[event.id, self.barrier_cta(n)] = done.get((event.id, self.barrier_cta(n)), 0) + 1
                 continue
             match event.action:
                 case ArriveAction(barrier):
@@ -247,6 +256,13 @@ class Unrolling:
                             self._numbers[n, thread] = commits.get(group, 0)
                         case None:
                             pass
+
+    def _numbered(self, index: int, numbering: Counted | Stated, done: Mapping[tuple[int, int], int]) -> int:
+        match numbering:
+            case Stated(phase):
+                return evaluate(phase, self.items[index].env)
+            case Counted(of, rate):
+                return sum(done.get((e, self.barrier_cta(index)), 0) for e in of) // rate
 
     def barrier_cta(self, index: int) -> int:
         """The CTA whose barrier an occurrence signals or waits on."""

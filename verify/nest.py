@@ -16,17 +16,21 @@ Truth = Callable[[Env], bool]
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """An event's loops, outermost first, the conditions that are decided after each of them, its first thread, and
-    its place in the sequential order (numbers, and names of loop variables)."""
+    """An event's loops, outermost first, the conditions that are decided after each of them, its first thread, its
+    place in the sequential order (numbers, and names of loop variables), and its derived variables; conditions on those
+    come last."""
 
     loops: tuple[tuple[str, Number, Number], ...]
     guards: tuple[tuple[Truth, ...], ...]
     first: Number
     place: tuple[int | str, ...]
+    derived: tuple[tuple[str, Number], ...] = ()
 
     def environments(self, sizes: Env, tasks: Mapping[int, Env]) -> Iterator[dict[str, int]]:
         """The values of all variables at every execution; `tasks` gives the coordinates of each task by ordinal."""
         env = dict(sizes)
+        if not self.loops:
+            self._derive(env)
         if all(g(env) for g in self.guards[0]):
             yield from self._inside(0, env, tasks)
 
@@ -40,18 +44,24 @@ class Nest:
             env[var] = value
             if var == TASK:
                 env.update(tasks[value])
+            if depth + 1 == len(self.loops):
+                self._derive(env)
             if all(g(env) for g in guards):
                 yield from self._inside(depth + 1, env, tasks)
+
+    def _derive(self, env: dict[str, int]) -> None:
+        for name, value in self.derived:
+            env[name] = value(env)
 
     def key(self, env: Env) -> tuple[int, ...]:
         """The place of one execution; places compare as tuples."""
         return tuple([part if isinstance(part, int) else env[part] for part in self.place])
 
 
-def nest(event: Event, tasks: frozenset[str]) -> Nest:
+def nest(event: Event, tasks: frozenset[str], derived: tuple[tuple[str, Number], ...] = ()) -> Nest:
     """The compiled loops of an event; `tasks` names the coordinates that come with a task's ordinal."""
     bound: set[str] = set()
-    depths: dict[str, int] = {}
+    depths = {name: len(event.loops) for name, _ in derived}
     for depth, loop in enumerate(event.loops, 1):
         bound = {loop.var, *(tasks if loop.var == TASK else ())}
         depths.update(dict.fromkeys(bound, depth))
@@ -66,6 +76,7 @@ def nest(event: Event, tasks: frozenset[str]) -> Nest:
         tuple(map(tuple, guards)),
         number(event.first),
         tuple(place),
+        derived,
     )
 
 

@@ -18,11 +18,13 @@ from exogpu.verify.ordinal import Actor, NoClosedForm, count_before, mixed_guard
 from exogpu.verify.program import (
     ArriveAction,
     AwaitAction,
+    Counted,
     Event,
     Exec,
     InGroup,
     LoopKind,
     Program,
+    Stated,
     TxOn,
     WaitAction,
 )
@@ -40,6 +42,12 @@ def executors(event: Event) -> frozenset[int]:
 
 def channels(program: Program, event: Event) -> frozenset[Channel]:
     """The threads that ever perform a signal or a wait, each with the CTAs whose barrier it means."""
+    if event is program.events[event.id]:
+        return program.memo.once((channels, event.id), lambda: _channels(program, event))
+    return _channels(program, event)
+
+
+def _channels(program: Program, event: Event) -> frozenset[Channel]:
     cta = barrier_cta(event)
     if cta is None:
         return own_channels(program, event)
@@ -170,6 +178,8 @@ class Phases:
     def phase(self, x: Instance) -> Poly:
         """The phase that an arrive or a copy contributes to, or that an await waits for."""
         program, event = self.program, x.event
+        if event.numbering is not None:
+            return self._numbered(x, event.numbering)
         match event.action, event.completion:
             case ArriveAction(barrier), _:
                 return self._count(
@@ -193,6 +203,14 @@ class Phases:
                 return self.next_arrive(x, barrier)
             case _:
                 raise TypeError(f"{event.label} has no phase")
+
+    def _numbered(self, x: Instance, numbering: Counted | Stated) -> Poly:
+        match numbering:
+            case Stated(index):
+                return to_poly(self.model.ctx, index, x.env)
+            case Counted(of, rate):
+                total = sum((self.count(x, self.program.events[e]) for e in of), ZERO)
+                return self.model.ctx.floordiv(total, rate)
 
     def cta(self, x: Instance) -> Poly:
         """The CTA whose barrier an arrive, await or copy means."""

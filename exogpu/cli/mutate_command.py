@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.errors import UsageError
 from exogpu.cli.output import rejected
-from exogpu.cli.targets import load_target, resolve
+from exogpu.cli.targets import procedures, resolve
 from exogpu.diagnostics import BadInput
 from exogpu.ir.proc import Proc
 from exogpu.report.edits import as_json, row, totals
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def execute(arguments: argparse.Namespace) -> Exit:
     """Prints one line per mutant; exit 3 if of some it is not known whether they are correct."""
     try:
-        procs = load_target(resolve(arguments.target))
+        procs = procedures(resolve(arguments.target))
     except BadInput as error:
         return rejected(error, arguments.color)
     run = Run(deterministic=arguments.deterministic)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.errors import UsageError
 from exogpu.cli.output import palette, rejected
-from exogpu.cli.targets import load_target, resolve
+from exogpu.cli.targets import procedures, resolve
 from exogpu.diagnostics import BadInput
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def execute(arguments: argparse.Namespace) -> Exit:
     """Prints each weakening alone, then the greedy minimum; exit 0 if nothing can be taken away, 1 if something can."""
     try:
-        procs = load_target(resolve(arguments.target))
+        procs = procedures(resolve(arguments.target))
     except BadInput as error:
         return rejected(error, arguments.color)
     run = Run(deterministic=arguments.deterministic)

@@ -17,6 +17,7 @@ from exogpu.ir.index import Cond, Index
 from exogpu.ir.instr import Effect, Group, Mode, Proxy
 from exogpu.ir.pools import Storage
 from exogpu.ir.types import Memory
+from exogpu.smt.functions import applied
 from exogpu.source import Span
 from exogpu.verify.axioms import ASSUMED
 from exogpu.verify.memo import Memo
@@ -241,7 +242,7 @@ class Applied:
 
     def at(self, values: tuple[int, ...]) -> str:
         """The name under which concrete sizes hold the number for these arguments; 0 if they do not."""
-        return f"{self.name}({','.join(map(str, values))})"
+        return applied(self.name, values)
 
 
 Derived = Counter | Applied

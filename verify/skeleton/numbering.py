@@ -206,7 +206,8 @@ def _shift(program: Program, barrier: Barrier, wait: Event, parity: Index, signa
     group = tuple(e for e in found if any(t == thread for t, _ in channels(program, e)))
     latest: dict[int, int] = {}
     for o in _by_thread(program, group, thread, barrier):
-        slot, tested = evaluate(signals.slots[o.event.id], o.env), evaluate(signals.parities[o.event.id], o.env) % 2
+        slot = evaluate(signals.slots[o.event.id], o.env)
+        tested = _value(program, signals.parities[o.event.id], o) % 2
         before = latest.get(slot)
         if before is None:
             latest[slot] = -1 if tested else 0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from exogpu.ir.collective import WARP, WARPGROUP
-from exogpu.ir.index import Cond, Index, Int
+from exogpu.ir.index import Bin, Cond, Index, Int, Var
 from exogpu.ir.instr import Commit as CommitGroup
 from exogpu.ir.instr import Group, Mode, Proxy
 from exogpu.ir.instr import ProxyFence as FencesProxies
@@ -14,7 +14,7 @@ from exogpu.ir.instr import WgmmaFence as FencesRegisters
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Ref, Registers
-from exogpu.ir.skeleton.tree import For, Skeleton, Step, Stmt
+from exogpu.ir.skeleton.tree import TID, For, Skeleton, Step, Stmt
 from exogpu.ir.walk import substitute_cond, substitute_index
 from exogpu.verify.program import (
     Access,
@@ -119,11 +119,11 @@ class Operations:
                 reads = self._accesses(src, Mode.READ, Proxy.GENERIC, place, read)
                 self.event(stmt, place, "cp_async", Exec.EACH, (*writes, *reads), completion=InGroup(Group.COPY))
             case op.Wgmma(acc, operands, shape):
-                accesses = [*self._accesses(acc, Mode.WRITE, Proxy.REGISTER, place, read)]
+                accesses = [*self._accesses(acc, Mode.WRITE, Proxy.REGISTER, place, read, unit=WARPGROUP)]
                 for ref in operands:
                     in_registers = isinstance(self.windows.objects[ref.name], Registers)
                     proxy = Proxy.REGISTER if in_registers else Proxy.ASYNC
-                    accesses += self._accesses(ref, Mode.READ, proxy, place, read)
+                    accesses += self._accesses(ref, Mode.READ, proxy, place, read, unit=WARPGROUP)
                 pipeline = f"{acc.name} {shape}"
                 group = InGroup(Group.WGMMA)
                 self.event(
@@ -138,15 +138,25 @@ class Operations:
                 )
 
     def _accesses(
-        self, ref: Ref | None, mode: Mode, proxy: Proxy, place: Place, read: Reading, cta: Index | None = None
+        self,
+        ref: Ref | None,
+        mode: Mode,
+        proxy: Proxy,
+        place: Place,
+        read: Reading,
+        cta: Index | None = None,
+        unit: int = 1,
     ) -> Iterator[Access]:
-        """The rectangles of a window; in the CTA `cta`, else in the window's own, else in the executing thread's."""
+        """The rectangles of a window; in the CTA `cta`, else in the window's own, else in the executing thread's. All
+        threads of a collective name the same one."""
         if ref is None:
             return
-        who = self._who_of(place)
+        who = self._who_of(place, unit)
         if cta is None and ref.cta is not None:
             cta = read.index(ref.cta)
         for buffer, dims in self.windows.dims(ref, who.rank if cta is None else cta):
+            for lo, _ in dims if unit > 1 else ():
+                _uniform(read.index(lo), unit, ref)
             found: Dims = tuple((substitute_index(read.index(lo), who.names), n) for lo, n in dims)
             yield Access(buffer, found, mode, proxy, ref.span)
 
@@ -327,3 +337,17 @@ class Operations:
         if place_of_slot is not None:
             self.signals.slots[event.id] = place_of_slot
         return event
+
+
+def _uniform(e: Index, unit: int, ref: Ref) -> None:
+    """All threads of a collective give an index the same value: it tests only which collective they are in."""
+    match e:
+        case Var(name) if name == TID:
+            raise NotModelled("the threads of a collective name different windows", ref.span)
+        case Bin("//", Var(name), Int(divisor)) if name == TID and divisor % unit == 0:
+            return
+        case Bin(_, left, right):
+            _uniform(left, unit, ref)
+            _uniform(right, unit, ref)
+        case _:
+            return

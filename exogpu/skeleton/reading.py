@@ -117,18 +117,25 @@ def _role(r: Reader, node: ast.With, bodies: list[Body]) -> Body:
     with r.block():
         for position in (TID, RANK):
             r.declare(position, Variable(position))
-        body = statements.block(r, node.body)
+        body = statements.block(r, _nested(node))
     r.role = None
     if decl is None:
         raise Rejected()
     return Body(decl, body)
 
 
+def _nested(node: ast.With) -> list[ast.stmt]:
+    """The body of a role: `with role(...), elect():` is a role with one election in it."""
+    if len(node.items) == 1:
+        return node.body
+    return [ast.copy_location(ast.With(items=node.items[1:], body=node.body), node)]
+
+
 def _declared_role(r: Reader, node: ast.With, bodies: list[Body]) -> RoleDecl:
     item = node.items[0]
     call = item.context_expr
     usage = 'write `with role("name", threads=128):` or `with role("name", warps=4):`'
-    if not isinstance(call, ast.Call) or r.word(call.func) != "role" or len(node.items) > 1 or item.optional_vars:
+    if not isinstance(call, ast.Call) or r.word(call.func) != "role" or item.optional_vars is not None:
         raise reject("role", "`with` opens a role here", r.span(call), help=usage)
     given = bind(r, call, "role", ("name", "threads", "warps", "ctas"), ("threads", "warps", "ctas"))
     name = label(r, given["name"], "the name of a role")

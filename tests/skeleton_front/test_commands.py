@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import exogpu.verify.skeleton as entry
+import exogpu.verify.skeleton.verdict as entry
 from exogpu.cli.app import main
 from exogpu.cli.decide import decide
 from exogpu.ir.skeleton.tree import Skeleton

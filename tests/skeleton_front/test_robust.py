@@ -45,7 +45,7 @@ def ring(n: size):
 
 HEAD, BODY = TEXT.split(":\n", 1)
 TOKENS = re.findall(r"\n *|\w+|\"\w+\"|[^\w\s]| ", BODY)
-OTHERS = (*sorted(WORDS), *(["0", "-1", "n", "i", "x", "full", "tid", "**", "*", "None", "()", "^", "~", ":="]), "10 ** 5000", "lambda: 0")
+OTHERS = (*sorted(WORDS), *re.findall(r"\S+", "0 -1 n i x full tid ** * None () ^ ~ :="), "10 ** 5000", "lambda: 0")
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))

@@ -36,10 +36,11 @@ from exogpu.verify.program import (
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """The iteration of the anchor ("x" or "y") plus `delta`."""
+    """The iteration of the anchor ("x" or "y") plus `delta`: of the same loop, or of its loop over `var`."""
 
     anchor: str
     delta: int
+    var: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,8 +268,8 @@ class ChainFormula:
 
     def _iteration(self, loop: Loop, where: Where, env: Mapping[str, Poly], anchors: Mapping[str, Instance]) -> Poly:
         match where:
-            case Near(anchor, delta):
-                return anchors[anchor].env[loop.var] + delta
+            case Near(anchor, delta, var):
+                return anchors[anchor].env[var or loop.var] + delta
             case First(delta):
                 return to_poly(self.ctx, loop.lo, env) + delta
             case Last(delta):

@@ -21,8 +21,8 @@ ROUNDS = 20
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """No instances of `events` (tags "x", "y", ...) satisfy `bad`; `check` decides the same concretely. Without it, what
-    is found is a candidate, of which products of variables alone are known to be exact."""
+    """No instances of `events` (tags "x", "y", ...) satisfy `bad`; `check` decides the same concretely. Without it,
+    what is found is a candidate, of which products of variables alone are known to be exact."""
 
     name: str
     events: tuple[Event, ...]

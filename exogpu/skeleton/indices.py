@@ -162,7 +162,9 @@ def ctas(r: Reader, node: ast.expr, read: Callable[[ast.expr], K]) -> tuple[K, .
     if isinstance(value, tuple | list) and all(as_integer(v) is not None for v in value):
         elements = [_at(node, ast.Constant(as_integer(v))) for v in value]
     if elements is None:
-        raise reject("type_mismatch", "CTAs are a tuple", r.span(node), help="write `(0, 1)`, and `(1,)` for one")
+        raise reject(
+            "type_mismatch", "several CTAs are a tuple", r.span(node), help="write `(0, 1)`, and `(1,)` for one"
+        )
     found = tuple(map(read, elements))
     if not found or len(set(found)) < len(found):
         raise reject("cluster", "one or more different CTAs are named here", r.span(node))

@@ -63,6 +63,7 @@ def setting(r: Reader, node: ast.Call, into: Declarations) -> None:
     into.given.add(word)
     if word == "cluster":
         given = bind(r, node, word, ("n",), ())
+        r.cluster = MAX_CLUSTER  # of a rejected number nothing is said again
         r.cluster = _in(r, given["n"], "the number of CTAs", MAX_CLUSTER)
     else:
         given = bind(r, node, word, ("registers",), ())

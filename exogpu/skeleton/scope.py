@@ -45,10 +45,15 @@ class Reader(Context):
 
 def new_name(r: Reader, name: str, span: Span) -> str:
     """The unique name for something that is declared as `name`."""
+    refuse_position(name, span)
+    return r.fresh(identifier(r, name, span))
+
+
+def refuse_position(name: str, span: Span) -> None:
+    """Rejects what a thread knows about itself as the name of anything else."""
     if name in POSITIONS:
         text = f"`{name}` cannot be used as a name"
         raise reject("name", text, span, "a word of the language", "choose another name")
-    return r.fresh(identifier(r, name, span))
 
 
 NAMES: Final[dict[type[Object], str]] = {

@@ -16,7 +16,7 @@ from exogpu.lang.scope import Broken, Declared, Variable
 from exogpu.skeleton.indices import cond, index
 from exogpu.skeleton.objects import OBJECTS, SETTINGS
 from exogpu.skeleton.operations import call
-from exogpu.skeleton.scope import Counter, Reader, new_name, what
+from exogpu.skeleton.scope import Counter, Reader, new_name, refuse_position, what
 from exogpu.skeleton.surface import UNSUPPORTED
 from exogpu.source import Span
 
@@ -53,6 +53,7 @@ def statement(r: Reader, node: ast.stmt) -> tuple[Stmt, ...]:
         case ast.Assign(targets=[ast.Name() as target], value=value):
             return (_assign(r, target, value, r.span(node)),)
         case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
+            r.lookup(target)
             whole = ast.copy_location(ast.BinOp(ast.copy_location(ast.Name(target.id), target), op, value), node)
             return (_assign(r, target, whole, r.span(node)),)
         case ast.Assign() | ast.AugAssign():
@@ -146,6 +147,9 @@ def _election(r: Reader, node: ast.With) -> bool:
 def _assign(r: Reader, target: ast.Name, value: ast.expr, span: Span) -> Stmt:
     """`c = e`; a new counter lives until the end of its block."""
     written, found = target.id, r.local(target.id)
+    refuse_position(written, r.span(target))
+    if isinstance(found, Broken):
+        raise Rejected()
     if isinstance(found, Declared):
         text = f"`{written}` is {what(found.object)}"
         raise reject("duplicate_name", text, r.span(target), help="give the counter another name")

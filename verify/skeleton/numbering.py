@@ -95,16 +95,16 @@ def numbered(program: Program, signals: Signals) -> tuple[Program, dict[str, tup
 
 def _flows(program: Program, barrier: Barrier, signals: Signals) -> Iterator[Flow]:
     """What arrives, then what only delivers or announces bytes."""
-    arriving = _parties(program, arrives(program, barrier.name))
+    arriving = parties(program, arrives(program, barrier.name))
     rates = _arrival_rates(program, barrier, arriving, signals)
     for (through, statements), rate in zip(arriving, rates, strict=True):
         yield Flow(through, statements, rate, _weight(statements, signals))
     for statements in (copies(program, barrier.name), expects(program, barrier.name)):
-        for through, group in _parties(program, statements):
+        for through, group in parties(program, statements):
             yield Flow(through, group, _together(program, barrier, group, signals), 0)
 
 
-def _parties(program: Program, statements: Sequence[Event]) -> list[tuple[frozenset[Channel], tuple[Event, ...]]]:
+def parties(program: Program, statements: Sequence[Event]) -> list[tuple[frozenset[Channel], tuple[Event, ...]]]:
     """Channels that exactly the same of the statements use, with those statements."""
     groups: dict[tuple[int, ...], set[Channel]] = {}
     used = {e.id: channels(program, e) for e in statements}

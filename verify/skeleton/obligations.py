@@ -96,16 +96,9 @@ def any_of(program: Program, base: Obligation, ways: Sequence[Sequence[Goal | Pr
 
 def _race(program: Program, conflict: Conflict) -> Iterator[Obligation]:
     first, second = conflict.first, conflict.second
-    title = (
-        f"{first.event.label} (line {first.event.span.line}) and {second.event.label} (line {second.event.span.line})"
-    )
-    base = Obligation(
-        conflict.goal.name,
-        conflict.rule,
-        f"{title} on {conflict.buffer.name} are ordered",
-        Status.PROVED,
-        second.access.span,
-    )
+    one, other = (f"{use.event.label} (line {use.event.span.line})" for use in (first, second))
+    title = f"{one} and {other} on {conflict.buffer.name} are ordered"
+    base = _base(conflict.goal.name, conflict.rule, title, second.access.span)
     found = settle(program, base, (conflict.goal,))
     if found.status is not Status.PROVED or found.chains or found.queries:
         yield found

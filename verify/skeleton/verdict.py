@@ -10,7 +10,7 @@ from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.smt.solver import version
 from exogpu.verify.axioms import DEFAULT, Policy
 from exogpu.verify.ordinal import NoClosedForm
-from exogpu.verify.pieces import groups
+from exogpu.verify.pieces import GROUP, Piece, groups
 from exogpu.verify.program import Program
 from exogpu.verify.result import Obligation, Report, Status
 from exogpu.verify.skeleton.barriers import Signals
@@ -18,6 +18,7 @@ from exogpu.verify.skeleton.lower import Walk
 from exogpu.verify.skeleton.numbering import numbered
 from exogpu.verify.skeleton.obligations import Facts, pieces
 from exogpu.verify.skeleton.operations import Operations
+from exogpu.verify.skeleton.rank import progress
 from exogpu.verify.skeleton.unsupported import NotModelled
 from exogpu.verify.skeleton.walk import every_statement
 from exogpu.verify.skeleton.windows import Windows
@@ -32,7 +33,8 @@ def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int =
         return _report(skeleton, Status.UNSUPPORTED, (), started, policy, reason)
     try:
         program, facts = prepare(skeleton, policy)
-        found = tuple(o for group in groups(program, pieces(program, facts)) for o in group.decide())
+        parts = (*pieces(program, facts), Piece(GROUP, lambda p: (progress(p, facts),)))
+        found = tuple(o for group in groups(program, parts) for o in group.decide())
     except (NotModelled, NoClosedForm) as error:
         return _report(skeleton, Status.UNKNOWN, (), started, policy, str(error))
     bad = next((o for o in found if o.status is not Status.PROVED), None)

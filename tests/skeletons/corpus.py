@@ -6,18 +6,17 @@ skeletons "proved", "unsupported", or the codes of what can go wrong in it (one 
 
 from __future__ import annotations
 
-import ast
 import enum
-from collections.abc import Iterator
+import runpy
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from exogpu.ir.skeleton.tree import Skeleton
-from exogpu.lang.load import definitions
 from exogpu.verify.axioms import DEFAULT
 from exogpu.verify.result import Report, Status
-from exogpu.verify.skeleton import verify_skeleton
+from exogpu.verify.skeleton.verdict import verify_skeleton
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -56,36 +55,39 @@ class Outcome:
     seconds: float
 
 
-def files() -> list[Path]:
-    """The files of the corpus."""
-    return sorted(p for p in FOLDER.glob("*.py") if p.name.startswith(("sb", "nc")))
-
-
-def constants(path: Path) -> dict[str, object]:
-    """The literals that a file binds, without executing it."""
-    found: dict[str, object] = {}
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant() | ast.Dict() as value):
-                found[name] = ast.literal_eval(value)
-    return found
-
-
-def cases() -> Iterator[Case]:
-    """Every skeleton that has an expected verdict."""
-    for path in files():
-        given = constants(path)
-        expected = given["EXPECT"]
-        assert isinstance(expected, dict)
-        for name, alternatives in expected.items():
-            yield Case(path.stem, name, str(given["CLASS"]), tuple(alternatives.split(" | ")))
+def files() -> list[str]:
+    """The files of the corpus, without `.py`."""
+    return sorted(p.stem for p in FOLDER.glob("*.py") if p.name.startswith(("sb", "nc")))
 
 
 @cache
+def content(file: str) -> Mapping[str, object]:
+    """What a file binds; raises BadInput."""
+    return runpy.run_path(str(FOLDER / f"{file}.py"))
+
+
 def skeletons(file: str) -> dict[str, Skeleton]:
-    """The skeletons of a file, by name; raises BadInput."""
-    found = definitions(FOLDER / f"{file}.py")
-    return {name: bound for name, bound in found.items() if isinstance(bound, Skeleton)}
+    """The skeletons of a file, by name."""
+    return {name: bound for name, bound in content(file).items() if isinstance(bound, Skeleton)}
+
+
+def expectations(file: str) -> dict[str, tuple[str, ...]]:
+    """What is expected of each skeleton of a file: alternatives."""
+    given = content(file)["EXPECT"]
+    assert isinstance(given, dict)
+    return {name: tuple(alternatives.split(" | ")) for name, alternatives in given.items()}
+
+
+def kind(file: str) -> str:
+    """The class of a file's bug."""
+    return str(content(file)["CLASS"])
+
+
+def cases() -> Iterator[Case]:
+    """Every skeleton of the corpus."""
+    for file in files():
+        for name, expected in expectations(file).items():
+            yield Case(file, name, kind(file), expected)
 
 
 def judge(case: Case) -> Outcome:
@@ -117,6 +119,6 @@ def said(report: Report) -> str:
     """The verdict in one line."""
     if report.status is Status.REFUTED:
         return " | ".join(sorted(rules(report)))
-    open_ones = [f"{o.rule} ({o.reason})" for o in report.obligations if o.status is report.status and o.reason]
-    reason = report.reason or next(iter(open_ones), "")
-    return report.status.value.lower() + (f": {reason}" if reason else "")
+    undecided = [f"{o.rule} ({o.reason})" for o in report.obligations if o.status is report.status and o.reason]
+    reason = report.reason or "; ".join(undecided)
+    return str(report.status.value).lower() + (f": {reason}" if reason else "")

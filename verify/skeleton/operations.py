@@ -78,9 +78,9 @@ class Operations:
             case op.Commit() | op.Wait() | op.ProxyFence() | op.WgmmaFence() | op.InitFence() | op.MemoryFence():
                 self._ordering(stmt, place)
             case op.Check(cond):
-                event = self.event(stmt, place, "check", Exec.EACH)
-                names = self._who(stmt, place).names
-                self.checks.append(Checked(event, substitute_cond(read.cond(cond), names), stmt))
+                tested = substitute_cond(read.cond(cond), self._who(stmt, place).names)
+                event = self.event(stmt, place, "check", Exec.EACH, computed=(Computed(Int(0), (tested,)),))
+                self.checks.append(Checked(event, tested, stmt))
             case op.SetMaxnreg():
                 return  # `maxnreg` looks at them as a whole
             case op.Signal() | op.Spin():
@@ -101,13 +101,11 @@ class Operations:
             case op.TmaLoad(dst, barrier, tx, multicast):
                 for cta in multicast or (None,):
                     where = None if cta is None else read.index(cta)
-                    writes = self._accesses(dst, Mode.WRITE, Proxy.ASYNC, place, read, where)
-                    reads = self._accesses(stmt.src, Mode.READ, Proxy.ASYNC, place, read)
-                    self._completing(stmt, place, read, "tma_load", (*writes, *reads), barrier, tx, where)
+                    moved = (dst, stmt.src, Proxy.ASYNC)
+                    self._completing(stmt, place, read, "tma_load", moved, barrier, tx, where)
             case op.StAsync(dst, barrier, tx):
-                writes = self._accesses(dst, Mode.WRITE, Proxy.GENERIC, place, read)
                 cta = None if barrier.cta is None else read.index(barrier.cta)
-                self._completing(stmt, place, read, "st_async", (*writes,), barrier, tx, cta)
+                self._completing(stmt, place, read, "st_async", (dst, None, Proxy.GENERIC), barrier, tx, cta)
             case op.TmaStore(src, dst, reduces):
                 reads = self._accesses(src, Mode.READ, Proxy.ASYNC, place, read)
                 mode = Mode.REDUCE if reduces else Mode.WRITE
@@ -166,16 +164,20 @@ class Operations:
         place: Place,
         read: Reading,
         label: str,
-        accesses: tuple[Access, ...],
+        moved: tuple[Ref, Ref | None, Proxy],
         barrier: Ref,
         tx: Index,
         cta: Index | None,
     ) -> None:
+        """A copy that completes on a barrier, both in the CTA `cta`: `moved` are where to, where from, and how."""
+        dst, src, proxy = moved
         size = literal(read.index(tx))
         if size is None:
             raise NotModelled("the number of bytes is not a constant", stmt.span)
         for part in self.signals.parts(barrier, place, read.index):
             meant = None if cta is None else substitute_index(cta, self._who_of(part.place).names)
+            writes = self._accesses(dst, Mode.WRITE, proxy, part.place, read, cta)
+            accesses = (*writes, *self._accesses(src, Mode.READ, proxy, part.place, read))
             completion = TxOn(part.name, size, meant)
             self.event(stmt, part.place, label, Exec.EACH, accesses, completion=completion, slot=part.slot)
 
@@ -307,6 +309,7 @@ class Operations:
         aligned: bool = False,
         pipeline: str | None = None,
         slot: Index | None = None,
+        computed: tuple[Computed, ...] = (),
     ) -> Event:
         """Appends the event of a statement at its place."""
         who = self._who(stmt, place, unit)
@@ -331,7 +334,7 @@ class Operations:
             completion=completion,
             aligned=aligned or mode is Exec.WARPS,
             pipeline=pipeline,
-            computed=() if place_of_slot is None else (Computed(place_of_slot),),
+            computed=computed if place_of_slot is None else (*computed, Computed(place_of_slot)),
         )
         self.events.append(event)
         if place_of_slot is not None:

@@ -229,10 +229,7 @@ class ChainFormula:
         """The await returns only when the copy is done: it waits for its phase, or a later one of the same mbarrier."""
         if not isinstance(a.event.completion, TxOn) or not isinstance(b.event.action, AwaitAction):
             return self.ctx.api.literal(False)
-        ring = self.model.program.barriers[a.event.completion.barrier].ring
-        distance = self.phases.phase(b) - self.phases.phase(a)
-        later = (self.ctx.ge(distance, 0), self.ctx.eq(self.ctx.mod(distance, ring), 0))
-        return self.ctx.api.conj((self.phases.same_cta(a, b), *later))
+        return self.ctx.api.conj((self.phases.same_cta(a, b), self.phases.ends_after(a, b, a.event.completion.barrier)))
 
     def _signal(self, a: Instance, b: Instance, allowed: frozenset[str]) -> Formula:
         signal, wait = a.event.action, b.event.action
@@ -240,7 +237,7 @@ class ChainFormula:
             return self.ctx.api.literal(False)
         if not isinstance(wait, AwaitAction) or not self.needs.heard(wait, abroad=False):
             return self.ctx.api.literal(False)
-        parts = [self.phases.same_cta(a, b), self.ctx.le(self.phases.phase(a), self.phases.phase(b))]
+        parts = [self.phases.same_cta(a, b), self.phases.ends_after(a, b, signal.barrier)]
         if not self.needs.heard(wait, abroad=True):
             parts.append(self.ctx.eq(self.phases.own_cta(a), self.phases.own_cta(b)))
         return self.ctx.api.conj(parts)

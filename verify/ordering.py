@@ -16,7 +16,7 @@ from exogpu.smt.solver import Sat, Unknown, Unsat
 from exogpu.smt.terms import Formula
 from exogpu.verify.axioms import AVOIDABLE
 from exogpu.verify.chain import ChainFormula, LiftedChain, axioms
-from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling
+from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling, cta_meant
 from exogpu.verify.explain import describe, explain
 from exogpu.verify.graph import Edge, Needs, PathNode, Search, shorten
 from exogpu.verify.instance import Instance, Model
@@ -149,28 +149,34 @@ class _ChainSearch:
     def _examine(self, values: Values) -> Outcome | None:
         """A violation, or None after new chains or product facts exclude the model."""
         try:
-            x, y, unrolling = self._replay(values, whole=False)
+            return self._judge(values)
         except TooLarge:
             if self.session.refine(values):
                 return None  # products of large numbers were wrong in this model
-            values = self.session.minimise(values)
-            x, y, unrolling = self._replay(values, whole=False)
-        if not self.goal.check(unrolling, x, y):
-            return self._spurious(values)
-        found = self._path(unrolling, x, y)
-        if found is not None:
-            return self._learn(unrolling, x, y, found)
+            return self._judge(self.session.minimise(values))
+
+    def _judge(self, values: Values) -> Outcome | None:
+        """Most pairs are ordered by what their own CTAs do, so a cluster is unrolled only if that finds no path."""
+        x, y = self._pair(values)
+        for ctas in dict.fromkeys((self._concerned(x, y), frozenset(range(self.session.program.cluster)))):
+            unrolling = self.session.unroll(values, ctas)
+            if not self.goal.check(unrolling, x, y):
+                return self._spurious(values)
+            path = self._path(unrolling, x, y)
+            if path is not None:
+                return self._learn(x, y, path)
         return self._violation(values)
 
     def _violation(self, values: Values) -> Outcome | None:
         """Minimises; a smaller candidate that turns out to be ordered is learnt from instead."""
         values = self.session.minimise(values)
-        x, y, unrolling = self._replay(values, whole=True)
+        x, y = self._pair(values)
+        unrolling = self.session.unroll(values)
         if not self.goal.check(unrolling, x, y):
             return self._spurious(values)
-        found = self._path(unrolling, x, y)
-        if found is not None:
-            return self._learn(unrolling, x, y, found)
+        path = self._path(unrolling, x, y)
+        if path is not None:
+            return self._learn(x, y, path)
         if self._other_tasks_matter(unrolling, x, y):
             return Undecided("whether the two are ordered depends on which other tasks the CTA walks")
         return Violated(unrolling, x, y)
@@ -189,15 +195,19 @@ class _ChainSearch:
             return None
         return Undecided("the encoding and the explicit engine disagree on a candidate pair")
 
-    def _replay(self, values: Values, *, whole: bool) -> tuple[Occurrence, Occurrence, Unrolling]:
-        unrolling = self.session.unroll(values, whole=whole)
-        return self.session.concrete("x", values), self.session.concrete("y", values), unrolling
+    def _pair(self, values: Values) -> tuple[Occurrence, Occurrence]:
+        return self.session.concrete("x", values), self.session.concrete("y", values)
 
-    def _learn(self, unrolling: Unrolling, x: Occurrence, y: Occurrence, found: _Found) -> Undecided | None:
-        search = self._search(unrolling, x, found.axioms)
-        path = shorten(search, found.path, y) if found.path else []
+    def _concerned(self, *pair: Occurrence) -> frozenset[int]:
+        """The CTAs that execute the two, and those whose barriers they mean."""
+        program = self.session.program
+        return frozenset(cta for o in pair for cta in (o.first // program.threads, cta_meant(program, o)))
+
+    def _learn(self, x: Occurrence, y: Occurrence, found: _Found) -> Undecided | None:
+        search, path = found.search, found.path
+        path = shorten(search, path, y) if path else []
         known = [search.edge(a, b) or Edge.PROGRAM_ORDER for a, b in pairwise(path)]
-        lifted = lift_path(self.session.program, x, y, path, known, found.axioms)
+        lifted = lift_path(self.session.program, x, y, path, known, search.axioms)
         new = [c for c in lifted if c not in self.chains.values()]
         if not new:
             return Undecided(f"no chain explains why {x.event.label} precedes {y.event.label} in one case")
@@ -213,23 +223,23 @@ class _ChainSearch:
 
     def _path(self, unrolling: Unrolling, x: Occurrence, y: Occurrence) -> _Found | None:
         """A path, if there is one, rather one without avoidable axioms (L1 concerns pairs that need a fence only)."""
-        in_force = self.session.program.axioms
+        program = self.session.program
+        in_force = program.axioms
         frugal = in_force - (AVOIDABLE if self.goal.needs.fence is not None else AVOIDABLE - {"L1"})
-        for allowed, everybody in dict.fromkeys(((frugal, False), (in_force, False), (in_force, True))):
-            path = self._search(unrolling, x, allowed, everybody=everybody).path_to(y)
+        attempts = [(frugal, False)]
+        if len(unrolling.ctas) == program.cluster:
+            attempts += [(in_force, False), (in_force, True)]
+        for allowed, everybody in dict.fromkeys(attempts):
+            search = Search(unrolling, x, self.goal.needs, everybody=everybody, axioms=allowed)
+            path = search.path_to(y)
             if path is not None:
-                return _Found(path, allowed)
+                return _Found(path, search)
         return None
-
-    def _search(
-        self, unrolling: Unrolling, x: Occurrence, allowed: frozenset[str], *, everybody: bool = False
-    ) -> Search:
-        return Search(unrolling, x, self.goal.needs, everybody=everybody, axioms=allowed)
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A path of the explicit engine, and the axioms that its search was allowed."""
+    """A path of the explicit engine, and the search that found it."""
 
     path: list[PathNode]
-    axioms: frozenset[str]
+    search: Search

@@ -16,7 +16,7 @@ from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.instr import Commit, Group
 from exogpu.verify.instance import LANE, WARP_OF_UNIT
-from exogpu.verify.nest import Nest, nest
+from exogpu.verify.nest import nest
 from exogpu.verify.program import (
     TASKS,
     ArriveAction,
@@ -89,7 +89,7 @@ def occurrences(
     """Every instance of an event, the threads of one instance together; at least those by threads of `ctas`, if given.
     `tasks` gives the coordinates of each task of the CTA by ordinal (`all_tasks`)."""
 
-    walk = _nest(program, event)
+    walk = program.once(nest, event, lambda: nest(program, event))
     for env in walk.environments(sizes, tasks, ctas):
         first = walk.first(env)
         key = walk.key(env)
@@ -112,12 +112,6 @@ def _by_cta(program: Program, whole: Occurrence) -> Iterator[Occurrence]:
         stop = min(end, (start // program.threads + 1) * program.threads)
         yield Occurrence(whole.event, whole.env, whole.key, start, stop - start)
         start = stop
-
-
-def _nest(program: Program, event: Event) -> Nest:
-    if event is not program.events[event.id]:
-        return nest(program, event)
-    return program.memo.once((_nest, event.id), lambda: nest(program, event))
 
 
 def locate(event: Event, env: Env) -> Occurrence:

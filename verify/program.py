@@ -11,7 +11,9 @@ the parallel program their iteration says which threads execute.
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from exogpu.ir.index import Cond, Index
 from exogpu.ir.instr import Effect, Group, Mode, Proxy
@@ -20,6 +22,8 @@ from exogpu.ir.types import Memory
 from exogpu.source import Span
 from exogpu.verify.axioms import ASSUMED
 from exogpu.verify.memo import Memo
+
+T = TypeVar("T")
 
 
 class LoopKind(enum.Enum):
@@ -288,6 +292,10 @@ class Program:
     def everybody(self) -> range:
         """All threads of the cluster."""
         return range(self.threads * self.cluster)
+
+    def once(self, what: Hashable, event: Event, make: Callable[[], T]) -> T:
+        """What `make` works out about an event: once, unless the event is only a variation of one of the program's."""
+        return self.memo.once((what, event.id), make) if event is self.events[event.id] else make()
 
 
 TASK = "$task"

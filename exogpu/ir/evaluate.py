@@ -35,6 +35,13 @@ def evaluate(e: Index, env: Mapping[str, int]) -> int:
                     return max(a, b)
 
 
+def const(e: Index | Cond) -> int:
+    """The value of a literal expression."""
+    if isinstance(e, Var | Int | Bin):
+        return evaluate(e, {})
+    raise TypeError("an integer literal was expected")
+
+
 def holds(c: Cond, env: Mapping[str, int]) -> bool:
     """The truth value of a condition."""
     match c:

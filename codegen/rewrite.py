@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
+from exogpu.ir.index import Bin, Bool, Cond, Index, Int, Var
 from exogpu.ir.stmt import Arrive, Assign, IndexArg, InstrCall, Operand, Point, Range, Stmt, Window
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, ScalarFn, Select, Value
-from exogpu.ir.walk import substitute_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,19 +16,6 @@ class Rewriter:
 
     index: Callable[[Index], Index]
     cond: Callable[[Cond], Cond]
-
-
-def substitute_cond(c: Cond, env: Mapping[str, Index]) -> Cond:
-    """`c` with variables replaced."""
-    match c:
-        case Bool():
-            return c
-        case Not(arg):
-            return replace(c, arg=substitute_cond(arg, env))
-        case BoolOp(_, args):
-            return replace(c, args=tuple(substitute_cond(a, env) for a in args))
-        case Cmp(_, left, right):
-            return replace(c, left=substitute_index(left, env), right=substitute_index(right, env))
 
 
 def rewrite_value(value: Value, by: Rewriter) -> Value:

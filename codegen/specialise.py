@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from exogpu.codegen.fold import Facts, Interval, interval, simplify, simplify_cond
-from exogpu.codegen.rewrite import Rewriter, rewrite_leaf, substitute_cond
+from exogpu.codegen.rewrite import Rewriter, rewrite_leaf
 from exogpu.ir.index import Bool, Cond, Index, Int
 from exogpu.ir.instr import InOrder
 from exogpu.ir.proc import MAX_SIZE, Proc, SizeArg
 from exogpu.ir.stmt import Alloc, Arrive, Assign, Await, Fence, For, If, InstrCall, Role, Stmt, Unroll, Window
 from exogpu.ir.types import Rmem
-from exogpu.ir.walk import reads, substitute_index, walk
+from exogpu.ir.walk import reads, substitute_cond, substitute_index, walk
 
 Block = tuple[Stmt, ...]
 

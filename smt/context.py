@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from exogpu.smt.functions import Functions
 from exogpu.smt.poly import ZERO, Monomial, Poly, lift, symbol
 from exogpu.smt.terms import Formula, TermApi
 
@@ -22,6 +23,7 @@ class Context:
     def __init__(self, api: TermApi | None = None) -> None:
         self.api = TermApi() if api is None else api
         self.definitions: list[Formula] = []
+        self.functions = Functions()
         self._defined: dict[tuple[object, ...], Poly] = {}
         self._natural: set[str] = set()
         self._products: dict[Monomial, None] = {}
@@ -34,6 +36,7 @@ class Context:
         """A context that starts where this one is; its `new_facts` leaves out what this one has returned."""
         out = Context(self.api)
         out.definitions = self.definitions.copy()
+        out.functions = self.functions.copy()
         out._defined = self._defined.copy()
         out._natural = self._natural.copy()
         out._products = self._products.copy()

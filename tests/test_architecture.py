@@ -27,7 +27,7 @@ ALLOWED = {
     "isa": BASE | {"ir"},
     "lang": BASE | {"ir", "isa"},
     "kernels": {"ir", "lang"},
-    "skeleton": BASE | {"ir"},
+    "skeleton": BASE | {"ir", "lang"},
     "schedule": BASE | {"ir", "isa"},
     "smt": BASE | {"ir"},
     "verify": BASE | {"ir", "smt"},

@@ -21,7 +21,8 @@ from pathlib import Path
 import exogpu
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
-from exogpu.verify.axioms import in_order
+from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.verify.axioms import Policy, in_order
 from exogpu.verify.program import Program
 from exogpu.verify.result import Report, Status
 
@@ -35,7 +36,7 @@ RECORDS = frozenset(
     {"exogpu.diagnostics", "exogpu.smt.script", "exogpu.source", "exogpu.verify.axioms", "exogpu.verify.result"}
 )
 """Modules whose classes a report consists of."""
-SOURCES = ("ir", "isa", "lang", "smt", "verify")
+SOURCES = ("ir", "isa", "lang", "skeleton", "smt", "verify")
 """Rooms that a verdict depends on."""
 
 
@@ -97,9 +98,19 @@ def user_cache(environment: Mapping[str, str]) -> Cache | None:
 def key(proc: Proc, program: Program) -> str:
     """The hash of the kernel (its text, and its parallel program with all places), of the axioms that its proof may use
     and of what decides it."""
-    out = hashlib.sha256()
     kernel = (str(proc.span), repr(proc.args), repr(proc.block), to_source(proc), repr(program))
-    for part in (*_deciders(), *kernel, *in_order(program.axioms)):
+    return _hash(*kernel, *in_order(program.axioms))
+
+
+def skeleton_key(skeleton: Skeleton, policy: Policy) -> str:
+    """The same for a skeleton, whose parts all say where they are written."""
+    return _hash("skeleton", repr(skeleton), *in_order(policy.in_force))
+
+
+def _hash(*parts: str) -> str:
+    """The hash of what is decided, and of what decides it."""
+    out = hashlib.sha256()
+    for part in (*_deciders(), *parts):
         data = part.encode()
         out.update(f"{len(data)}\n".encode())
         out.update(data)

@@ -9,22 +9,25 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.instr import Commit, Group
+from exogpu.verify.derived import concrete, used
 from exogpu.verify.instance import LANE, WARP_OF_UNIT
-from exogpu.verify.nest import nest
+from exogpu.verify.nest import Nest, nest
 from exogpu.verify.program import (
     TASKS,
     ArriveAction,
     AwaitAction,
+    Counted,
     Event,
     Exec,
     InGroup,
     Program,
+    Stated,
     TxOn,
     WaitAction,
 )
@@ -89,7 +92,7 @@ def occurrences(
     """Every instance of an event, the threads of one instance together; at least those by threads of `ctas`, if given.
     `tasks` gives the coordinates of each task of the CTA by ordinal (`all_tasks`)."""
 
-    walk = program.once(nest, event, lambda: nest(program, event))
+    walk = _nest(program, event)
     for env in walk.environments(sizes, tasks, ctas):
         first = walk.first(env)
         key = walk.key(env)
@@ -112,6 +115,11 @@ def _by_cta(program: Program, whole: Occurrence) -> Iterator[Occurrence]:
         stop = min(end, (start // program.threads + 1) * program.threads)
         yield Occurrence(whole.event, whole.env, whole.key, start, stop - start)
         start = stop
+
+
+def _nest(program: Program, event: Event) -> Nest:
+    derived = [(name, partial(concrete, program, name, event)) for name in used(program, event)]
+    return program.once(nest, event, lambda: nest(program, event, tuple(derived)))
 
 
 def locate(event: Event, env: Env) -> Occurrence:
@@ -229,9 +237,14 @@ class Unrolling:
         commits: dict[Group, int] = {}
         own = thread // self.program.threads
         mine = set(trace)
+        done: dict[tuple[int, int], int] = {}
         for n in self._with_turns(thread, trace):
             event = self.items[n].event
             if n not in mine and not isinstance(event.action, ArriveAction | AwaitAction):
+                continue
+            if event.numbering is not None:
+                self._numbers[n, thread] = self._numbered(n, event.numbering, done)
+                done[event.id, self.barrier_cta(n)] = done.get((event.id, self.barrier_cta(n)), 0) + 1
                 continue
             match event.action:
                 case ArriveAction(barrier):
@@ -256,6 +269,13 @@ class Unrolling:
                             self._numbers[n, thread] = commits.get(group, 0)
                         case None:
                             pass
+
+    def _numbered(self, index: int, numbering: Counted | Stated, done: Mapping[tuple[int, int], int]) -> int:
+        match numbering:
+            case Stated(phase):
+                return evaluate(phase, self.items[index].env)
+            case Counted(of, rate):
+                return sum(done.get((e, self.barrier_cta(index)), 0) for e in of) // rate
 
     def barrier_cta(self, index: int) -> int:
         """The CTA whose barrier an occurrence signals or waits on."""

@@ -98,7 +98,14 @@ class Model:
 
     def at(self, event: Event, env: Mapping[str, Poly]) -> Instance:
         """The instance with given variable values."""
+        if self.program.derived:
+            env = self._with_derived(event, env)
         return Instance(event, env, self._threads(event, env), self._domain(event, env))
+
+    def _with_derived(self, event: Event, env: Mapping[str, Poly]) -> Mapping[str, Poly]:
+        from exogpu.verify.counters import derived_values  # counts executions before instances
+
+        return {**env, **derived_values(self, event, env, self._threads(event, env))}
 
     def _threads(self, event: Event, env: Env) -> Span:
         first = to_poly(self.ctx, event.first, env)
@@ -145,6 +152,14 @@ class Model:
         i, j = a[left.loop.var], b[left.loop.var]
         deeper = self._lex(a, b, level + 1)
         return ctx.api.disj((ctx.lt(i, j), ctx.api.conj((ctx.eq(i, j), deeper))))
+
+    def different(self, a: Instance, b: Instance) -> Formula:
+        """They are not one execution; the lanes of a warp-collective operation are."""
+        if a.event is not b.event:
+            return self.ctx.api.literal(True)
+        names = [loop.var for loop in a.event.loops]
+        names += [n for n in (LANE, WARP_OF_UNIT) if n in a.env and (n != LANE or a.event.exec is Exec.EACH)]
+        return self.ctx.api.negate(self.ctx.api.conj(self.ctx.eq(a[n], b[n]) for n in names))
 
     def same_thread(self, a: Span, b: Span) -> Formula:
         """Some thread belongs to both."""

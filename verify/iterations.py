@@ -1,18 +1,21 @@
-"""The iterations of a loop that its guards choose: an interval, of which periodic guards let some residues pass."""
+"""The iterations of a loop that its guards choose: an interval, of which periodic guards let some residues pass, and
+guards on unknown numbers those that a function counts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from math import gcd, lcm
 
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
-from exogpu.ir.walk import index_names
+from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.smt.context import Context
 from exogpu.smt.poly import ZERO, Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify.bounds_of import Interval, NotAnInterval, narrow
+from exogpu.verify.derived import applied
 from exogpu.verify.index import Env, to_formula
+from exogpu.verify.program import Applied
 
 MOST_RESIDUES = 64
 """Largest period for which residues are counted one by one."""
@@ -37,12 +40,41 @@ def sum_of(ctx: Context, cases: Cases) -> Poly:
 
 
 @dataclass(frozen=True, slots=True)
+class Filter:
+    """Guards over a loop variable, sizes and unknown numbers at that iteration."""
+
+    var: str
+    guards: tuple[Cond, ...]
+    applied: tuple[tuple[str, Applied], ...]
+    env: tuple[tuple[str, Poly], ...]
+
+    def passes(self, ctx: Context, at: Poly) -> Formula:
+        """The guards hold in iteration `at`."""
+        env: dict[str, Poly] = {**dict(self.env), self.var: at}
+        env.update({name: applied(ctx, meaning, env) for name, meaning in self.applied})
+        return ctx.api.conj(to_formula(ctx, g, env) for g in self.guards)
+
+    def below(self, ctx: Context, at: Poly) -> Poly:
+        """How many of the iterations 0 .. at - 1 pass."""
+        return ctx.functions.count(ctx, self.key, at, lambda p: self.passes(ctx, p))
+
+    @property
+    def key(self) -> Hashable:
+        """The same for the same guards on another loop's variable."""
+        one: dict[str, Index] = {self.var: Var("$v")}
+        for name, meaning in self.applied:
+            one[name] = Var(f"{meaning.name}{tuple(substitute_index(a, one) for a in meaning.args)}")
+        return tuple(substitute_cond(g, one) for g in self.guards)
+
+
+@dataclass(frozen=True, slots=True)
 class Iterations:
-    """Iterations v of `interval` with `chosen[v mod period]`; every one if the period is 1."""
+    """Iterations v of `interval` with `chosen[v mod period]` (every one if the period is 1) that pass the filter."""
 
     ctx: Context
     interval: Interval
     chosen: tuple[Formula, ...] = ()
+    filter: Filter | None = None
 
     def count(self) -> Cases:
         """How many there are; each number as one term, which products with it are then about."""
@@ -61,6 +93,8 @@ class Iterations:
 
     def _ordered(self, hi: Poly) -> Cases:
         lo, ctx = self.interval.lo, self.ctx
+        if self.filter is not None:
+            return ((ctx.api.literal(True), self.filter.below(ctx, hi) - self.filter.below(ctx, lo)),)
         if not self.chosen:
             return ((ctx.api.literal(True), hi - lo),)
         cases: list[tuple[Formula, Poly]] = []
@@ -75,6 +109,8 @@ class Iterations:
         """Whether iteration `here` is one of them."""
         ctx = self.ctx
         inside = ctx.between(self.interval.lo, here, self.interval.hi)
+        if self.filter is not None:
+            return ctx.api.conj((inside, self.filter.passes(ctx, here)))
         if not self.chosen:
             return inside
         residue = ctx.mod(here, len(self.chosen))
@@ -82,25 +118,40 @@ class Iterations:
         return ctx.api.conj((inside, ctx.api.disj(passes)))
 
 
-def chosen_iterations(ctx: Context, whole: Interval, var: str, guards: Iterable[Cond], env: Env) -> Iterations:
-    """The iterations of `whole` that satisfy every guard; the guards are over `var` and the names of `env`.
+def chosen_iterations(
+    ctx: Context, whole: Interval, var: str, guards: Iterable[Cond], env: Env, unknown: Mapping[str, Applied]
+) -> Iterations:
+    """The iterations of `whole` that satisfy every guard; the guards are over `var`, the names of `env` and unknown
+    numbers.
 
     Raises `NotAnInterval` for a guard that selects neither an interval nor residues of a small period.
     """
     interval, periodic, period = whole, list[Cond](), 1
-    for guard in guards:
+    filtering = [g for g in guards if index_names(g) & unknown.keys()]
+    for guard in (g for g in guards if g not in filtering):
         step = _common_period(guard, var)
         if step is None:
             interval = narrow(ctx, interval, var, (guard,), env)
         else:
             periodic.append(guard)
             period = lcm(period, step)
+    if filtering:
+        return Iterations(ctx, interval, filter=_filter(var, (*filtering, *periodic), env, unknown))
     if period > MOST_RESIDUES:
         raise NotAnInterval(f"its guards on {var} repeat only after {period} iterations")
     if not periodic:
         return Iterations(ctx, interval)
     passes = (ctx.api.conj(to_formula(ctx, g, {**env, var: lift(r)}) for g in periodic) for r in range(period))
     return Iterations(ctx, interval, tuple(passes))
+
+
+def _filter(var: str, guards: tuple[Cond, ...], env: Env, unknown: Mapping[str, Applied]) -> Filter:
+    names = frozenset[str]().union(*(index_names(g) for g in guards))
+    tested = tuple((n, unknown[n]) for n in sorted(names & unknown.keys()))
+    if any(index_names(a) & unknown.keys() for _, meaning in tested for a in meaning.args):
+        raise NotAnInterval("an unknown number depends on another one")
+    others = names.union(*(index_names(a) for _, meaning in tested for a in meaning.args))
+    return Filter(var, guards, tested, tuple((n, env[n]) for n in sorted(others & env.keys())))
 
 
 def _common_period(guard: Cond, var: str) -> int | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.walk import index_names
-from exogpu.verify.program import TASK, Event, LoopKind, Program
+from exogpu.verify.program import TASK, Event, Program
 
 Env = Mapping[str, int]
 Number = Callable[[Env], int]
@@ -17,13 +17,15 @@ Truth = Callable[[Env], bool]
 @dataclass(frozen=True, slots=True)
 class Nest:
     """An event's loops, outermost first, the conditions that are decided after each of them, its first thread, its
-    place in the sequential order (numbers, and names of loop variables), and the variables of loops over CTAs."""
+    place in the sequential order (numbers, and names of loop variables), the variables of its loops over CTAs, and its
+    derived variables; conditions on those come last."""
 
     loops: tuple[tuple[str, Number, Number], ...]
     guards: tuple[tuple[Truth, ...], ...]
     first: Number
     place: tuple[int | str, ...]
     over_ctas: frozenset[str]
+    derived: tuple[tuple[str, Number], ...] = ()
 
     def environments(
         self, sizes: Env, tasks: Mapping[int, Env], ctas: frozenset[int] | None = None
@@ -31,6 +33,8 @@ class Nest:
         """The values of all variables at every execution, in loops over CTAs by `ctas` only if given; `tasks` gives the
         coordinates of each task by ordinal."""
         env = dict(sizes)
+        if not self.loops:
+            self._derive(env)
         if all(g(env) for g in self.guards[0]):
             yield from self._inside(0, env, tasks, ctas)
 
@@ -49,19 +53,25 @@ class Nest:
             env[var] = value
             if var == TASK:
                 env.update(tasks[value])
+            if depth + 1 == len(self.loops):
+                self._derive(env)
             if all(g(env) for g in guards):
                 yield from self._inside(depth + 1, env, tasks, ctas)
+
+    def _derive(self, env: dict[str, int]) -> None:
+        for name, value in self.derived:
+            env[name] = value(env)
 
     def key(self, env: Env) -> tuple[int, ...]:
         """The place of one execution; places compare as tuples."""
         return tuple([part if isinstance(part, int) else env[part] for part in self.place])
 
 
-def nest(program: Program, event: Event) -> Nest:
-    """The compiled loops of an event."""
+def nest(program: Program, event: Event, derived: tuple[tuple[str, Number], ...]) -> Nest:
+    """The compiled loops of an event; `derived` are the variables whose values follow from those of the loops."""
     tasks = {t.name for t in program.tasks}
     bound: set[str] = set()
-    depths: dict[str, int] = {}
+    depths = {name: len(event.loops) for name, _ in derived}
     for depth, loop in enumerate(event.loops, 1):
         bound = {loop.var, *(tasks if loop.var == TASK else ())}
         depths.update(dict.fromkeys(bound, depth))
@@ -76,7 +86,8 @@ def nest(program: Program, event: Event) -> Nest:
         tuple(map(tuple, guards)),
         number(event.first),
         tuple(place),
-        frozenset(loop.var for loop in event.loops if loop.kind is LoopKind.THREADS and loop.unit == program.threads),
+        frozenset(loop.var for loop in event.loops if program.over_ctas(loop)),
+        derived,
     )
 
 

@@ -7,7 +7,7 @@ path is a violation, made smaller and confirmed by the explicit engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -38,7 +38,8 @@ Check = Callable[[Unrolling, Occurrence, Occurrence], bool]
 class Goal:
     """Show: every x of `source` and y of `target` with `condition` are ordered x before y as `needs` says.
 
-    `check` is the condition again, evaluated by the explicit engine on concrete instances.
+    `check` is the condition again, evaluated by the explicit engine on concrete instances. With `back`, y before x, as
+    that says, will do as well.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Goal:
     condition: Condition
     check: Check
     needs: Needs
+    back: Needs | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,32 +96,53 @@ def decide(program: Program, goal: Goal) -> Outcome:
 def _shape(goal: Goal) -> Hashable:
     """Goals that the same chains may prove: their statements stand in the same loops."""
     loops = (tuple(loop.var for loop in e.loops) for e in (goal.source, goal.target))
-    match goal.source.completion:
+    ends = (goal.source,) if goal.back is None else (goal.source, goal.target)
+    return (_shape, goal.needs, goal.back, *loops, *map(_completes_on, ends))
+
+
+def _completes_on(event: Event) -> Hashable:
+    match event.completion:
         case TxOn(barrier):
-            return (_shape, goal.needs, *loops, barrier)
+            return barrier
         case InGroup(group):
-            return (_shape, goal.needs, *loops, group)
+            return group
         case None:
-            return (_shape, goal.needs, *loops)
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Direction:
+    """One of the two ends comes first: their tags, what the order has to do, and when a chain gives it."""
+
+    first: str
+    second: str
+    needs: Needs
+    formulas: ChainFormula
 
 
 class _ChainSearch:
     def __init__(self, program: Program, goal: Goal) -> None:
         self.goal = goal
         self.session = Session(program, goal.name, {"x": goal.source, "y": goal.target})
-        self.chains: dict[str, LiftedChain] = {}
+        self.chains: dict[str, _Known] = {}
         x, y = self.session.instances["x"], self.session.instances["y"]
-        self.formulas = ChainFormula(self.session.model, self.session.phases, x, y, goal.needs)
+        ways = [("x", "y", goal.needs)] + ([("y", "x", goal.back)] if goal.back is not None else [])
+        self.directions = tuple(_Direction(a, b, needs, self._formulas(a, b, needs)) for a, b, needs in ways)
         self.condition = goal.condition(self.session.model, self.session.phases, x, y)
         one_walk = self.session.model.same_task(x, y)
-        self.session.add([one_walk, self.condition, self.session.ctx.api.negate(self.formulas.direct())])
-        self.proven: list[LiftedChain] = program.memo.once(_shape(goal), list)
+        unordered = (self.session.ctx.api.negate(d.formulas.direct()) for d in self.directions)
+        self.session.add([one_walk, self.condition, *unordered])
+        self.proven: list[tuple[int, LiftedChain]] = program.memo.once(_shape(goal), list)
+
+    def _formulas(self, first: str, second: str, needs: Needs) -> ChainFormula:
+        x, y = self.session.instances[first], self.session.instances[second]
+        return ChainFormula(self.session.model, self.session.phases, x, y, needs)
 
     def run(self) -> Outcome:
         if self.session.ctx.api.is_false(self.condition):
             return Impossible()
-        for chain in self.proven:
-            self._use(chain)
+        for n, chain in self.proven:
+            self._use(_Known(self.directions[n], chain))
         for _ in range(ROUNDS):
             match self.session.check():
                 case Unsat(core):
@@ -133,18 +156,20 @@ class _ChainSearch:
         return Undecided(f"no proof and no counterexample after {ROUNDS} candidate pairs")
 
     def _proof(self, core: frozenset[str]) -> Proved:
-        source, target, needs = self.goal.source, self.goal.target, self.goal.needs
-        used = [c for name, c in self.chains.items() if name in core]
-        self.proven += [c for c in used if c not in self.proven]
-        chains = tuple(
-            Chain(
-                describe(c, source, target),
-                axioms(c, source, target, needs),
-                explain(self.session.program, c, source, target, needs),
-            )
-            for c in used
+        used = [known for name, known in self.chains.items() if name in core]
+        kept = [(self.directions.index(known.direction), known.chain) for known in used]
+        self.proven += [c for c in kept if c not in self.proven]
+        return Proved(tuple(map(self._told, used)), self.session.record("unsat"))
+
+    def _told(self, known: _Known) -> Chain:
+        chain, needs = known.chain, known.direction.needs
+        ends = {"x": self.goal.source, "y": self.goal.target}
+        source, target = ends[known.direction.first], ends[known.direction.second]
+        return Chain(
+            describe(chain, source, target),
+            axioms(chain, source, target, needs),
+            explain(self.session.program, chain, source, target, needs),
         )
-        return Proved(chains, self.session.record("unsat"))
 
     def _examine(self, values: Values) -> Outcome | None:
         """A violation, or None after new chains or product facts exclude the model."""
@@ -162,9 +187,9 @@ class _ChainSearch:
             unrolling = self.session.unroll(values, ctas)
             if not self.goal.check(unrolling, x, y):
                 return self._spurious(values)
-            path = self._path(unrolling, x, y)
-            if path is not None:
-                return self._learn(x, y, path)
+            found = self._path(unrolling, {"x": x, "y": y})
+            if found is not None:
+                return self._learn(found)
         return self._violation(values)
 
     def _violation(self, values: Values) -> Outcome | None:
@@ -174,9 +199,9 @@ class _ChainSearch:
         unrolling = self.session.unroll(values)
         if not self.goal.check(unrolling, x, y):
             return self._spurious(values)
-        path = self._path(unrolling, x, y)
-        if path is not None:
-            return self._learn(x, y, path)
+        found = self._path(unrolling, {"x": x, "y": y})
+        if found is not None:
+            return self._learn(found)
         if self._other_tasks_matter(unrolling, x, y):
             return Undecided("whether the two are ordered depends on which other tasks the CTA walks")
         return Violated(unrolling, x, y)
@@ -203,43 +228,54 @@ class _ChainSearch:
         program = self.session.program
         return frozenset(cta for o in pair for cta in (o.first // program.threads, cta_meant(program, o)))
 
-    def _learn(self, x: Occurrence, y: Occurrence, found: _Found) -> Undecided | None:
-        search, path = found.search, found.path
-        path = shorten(search, path, y) if path else []
-        known = [search.edge(a, b) or Edge.PROGRAM_ORDER for a, b in pairwise(path)]
-        lifted = lift_path(self.session.program, x, y, path, known, search.axioms)
-        new = [c for c in lifted if c not in self.chains.values()]
+    def _learn(self, found: _Found) -> Undecided | None:
+        search, x, y = found.search, found.search.source, found.search.target
+        path = shorten(search, found.path, y) if found.path else []
+        edges = [search.edge(a, b) or Edge.PROGRAM_ORDER for a, b in pairwise(path)]
+        lifted = lift_path(self.session.program, x, y, path, edges, search.axioms)
+        new = [k for c in lifted if (k := _Known(found.direction, c)) not in self.chains.values()]
         if not new:
             return Undecided(f"no chain explains why {x.event.label} precedes {y.event.label} in one case")
-        for chain in new:
-            self._use(chain)
+        for known in new:
+            self._use(known)
         return None
 
-    def _use(self, chain: LiftedChain) -> None:
+    def _use(self, known: _Known) -> None:
         """Excludes the pairs that a chain orders."""
         name = f"chain{len(self.chains)}"
-        self.chains[name] = chain
-        self.session.assume(name, self.session.ctx.api.negate(self.formulas.formula(chain)))
+        self.chains[name] = known
+        self.session.assume(name, self.session.ctx.api.negate(known.direction.formulas.formula(known.chain)))
 
-    def _path(self, unrolling: Unrolling, x: Occurrence, y: Occurrence) -> _Found | None:
+    def _path(self, unrolling: Unrolling, ends: Mapping[str, Occurrence]) -> _Found | None:
         """A path, if there is one, rather one without avoidable axioms (L1 concerns pairs that need a fence only)."""
         program = self.session.program
         in_force = program.axioms
-        frugal = in_force - (AVOIDABLE if self.goal.needs.fence is not None else AVOIDABLE - {"L1"})
-        attempts = [(frugal, False)]
-        if len(unrolling.ctas) == program.cluster:
-            attempts += [(in_force, False), (in_force, True)]
-        for allowed, everybody in dict.fromkeys(attempts):
-            search = Search(unrolling, x, self.goal.needs, everybody=everybody, axioms=allowed)
-            path = search.path_to(y)
-            if path is not None:
-                return _Found(path, search)
+        for direction in self.directions:
+            x, y, needs = ends[direction.first], ends[direction.second], direction.needs
+            frugal = in_force - (AVOIDABLE if needs.fence is not None else AVOIDABLE - {"L1"})
+            attempts = [(frugal, False)]
+            if len(unrolling.ctas) == program.cluster:
+                attempts += [(in_force, False), (in_force, True)]
+            for allowed, everybody in dict.fromkeys(attempts):
+                search = Search(unrolling, x, needs, everybody=everybody, axioms=allowed)
+                path = search.path_to(y)
+                if path is not None:
+                    return _Found(direction, path, search)
         return None
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """A path of the explicit engine, and the search that found it."""
+class _Known:
+    """A chain in one direction."""
 
+    direction: _Direction
+    chain: LiftedChain
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A path of the explicit engine in one direction, and the search that found it."""
+
+    direction: _Direction
     path: list[PathNode]
     search: Search

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from exogpu.ir.index import Cmp, Cond, Var
+from exogpu.ir.index import Cmp, Cond, Index, Var
 from exogpu.ir.walk import index_names
 from exogpu.smt.poly import ONE, ZERO, Poly, lift
 from exogpu.smt.terms import Formula
@@ -17,7 +17,7 @@ from exogpu.verify.bounds_of import Interval, NotAnInterval
 from exogpu.verify.index import Env, to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.iterations import Cases, Iterations, chosen_iterations, sum_of, times
-from exogpu.verify.program import Event, Loop, LoopKind
+from exogpu.verify.program import Applied, Counter, Event, Loop, LoopKind
 
 SIMULTANEOUS = (LoopKind.THREADS, LoopKind.CTAS)
 """Loops whose iterations are executions by different threads, or for different CTAs: one of each is counted."""
@@ -37,12 +37,13 @@ class Actor:
     alone: bool = False
 
 
-def count_before(model: Model, statement: Event, at: Instance, who: Actor | None = None) -> Poly:
-    """Executions of `statement`, by one of the threads that execute it, strictly before the instance `at`.
+def count_before(model: Model, statement: Event, at: Instance, who: Actor | None = None, *, within: int = 0) -> Poly:
+    """Executions of `statement`, by one of the threads that execute it, strictly before the instance `at`; of its first
+    `within` loops in the current iteration alone.
 
     `who` says by which, if that makes a difference. Units that take turns at it count as one, unless it is `alone`.
     """
-    counter = _Count(model, statement, who)
+    counter = _Count(model, statement, who, within)
     return model.ctx.ite(counter.global_guard, counter.before(at, 0), ZERO)
 
 
@@ -67,10 +68,11 @@ def actor(statement: Event, thread: int) -> Actor:
 
 
 class _Count:
-    def __init__(self, model: Model, statement: Event, who: Actor | None = None) -> None:
+    def __init__(self, model: Model, statement: Event, who: Actor | None = None, within: int = 0) -> None:
         self.model = model
         self.ctx = model.ctx
         self.statement = statement
+        self.within = within
         self.env: dict[str, Poly] = dict(model.sizes)
         self.by_loop: dict[str, list[Cond]] = {}
         constant: list[Formula] = []
@@ -105,22 +107,36 @@ class _Count:
 
     def _owner(self, guard: Cond) -> str | None:
         """The one sequential loop variable that a guard tests; None if it tests sizes only."""
-        names = index_names(guard)
         kinds = {loop.var: loop.kind for loop in self.statement.loops}
-        tested = [v for v in names if v not in self.env]
+        tested = sorted(v for v in self._tested(guard) if v not in self.env)
         if not tested:
             return None
         if len(tested) > 1 or kinds.get(tested[0]) not in (LoopKind.SEQ, LoopKind.TASK):
             raise NoClosedForm(f"its guard tests {', '.join(sorted(tested))}")
         return tested[0]
 
+    def _tested(self, e: Cond | Index) -> frozenset[str]:
+        """The variables that a guard tests, also through unknown numbers."""
+        out = frozenset[str]()
+        for name in index_names(e):
+            match self.model.program.derived.get(name):
+                case Applied(args=args):
+                    out = out.union(*(self._tested(a) for a in args))
+                case Counter():
+                    raise NoClosedForm(f"its guard tests the counter {name}")
+                case None:
+                    out |= {name}
+        return out
+
     def _iterations(self, loop: Loop) -> Iterations:
         names = index_names(loop.lo) | index_names(loop.hi)
         if not names <= set(self.model.sizes):
             raise NoClosedForm(f"the bounds of loop {loop.var} depend on {', '.join(sorted(names))}")
         whole = _whole(self, loop)
+        guards = self.by_loop.get(loop.var, [])
+        applied = {n: a for n, a in self.model.program.derived.items() if isinstance(a, Applied)}
         try:
-            return chosen_iterations(self.ctx, whole, loop.var, self.by_loop.get(loop.var, []), self.env)
+            return chosen_iterations(self.ctx, whole, loop.var, guards, self.env, applied)
         except NotAnInterval as error:
             raise NoClosedForm(str(error)) from error
 
@@ -139,7 +155,7 @@ class _Count:
         loop = mine.loop
         if loop is None:
             return ZERO
-        if loop.kind in SIMULTANEOUS:
+        if loop.kind in SIMULTANEOUS or sum(s.loop is not None for s in at.event.path[:level]) < self.within:
             return self.before(at, level + 1)
         return self._inside(loop, at, level)
 

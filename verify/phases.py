@@ -19,11 +19,13 @@ from exogpu.verify.ordinal import Actor, NoClosedForm, count_before, mixed_guard
 from exogpu.verify.program import (
     ArriveAction,
     AwaitAction,
+    Counted,
     Event,
     Exec,
     InGroup,
     LoopKind,
     Program,
+    Stated,
     TxOn,
     WaitAction,
 )
@@ -171,6 +173,8 @@ class Phases:
     def phase(self, x: Instance) -> Poly:
         """The phase that an arrive or a copy contributes to, or that an await waits for."""
         program, event = self.program, x.event
+        if event.numbering is not None:
+            return self._numbered(x, event.numbering)
         match event.action, event.completion:
             case ArriveAction(barrier), _:
                 return self._count(
@@ -194,6 +198,14 @@ class Phases:
                 return self.next_arrive(x, barrier)
             case _:
                 raise TypeError(f"{event.label} has no phase")
+
+    def _numbered(self, x: Instance, numbering: Counted | Stated) -> Poly:
+        match numbering:
+            case Stated(index):
+                return to_poly(self.model.ctx, index, x.env)
+            case Counted(of, rate):
+                total = sum((self.count(x, self.program.events[e]) for e in of), ZERO)
+                return self.model.ctx.floordiv(total, rate)
 
     def cta(self, x: Instance) -> Poly:
         """The CTA whose barrier an arrive, await or copy means."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from exogpu.ir.index import Cond, Index
+from exogpu.ir.index import Cond, Index, Int
 from exogpu.ir.instr import Effect, Group, Mode, Proxy
 from exogpu.ir.pools import Storage
 from exogpu.ir.types import Memory
@@ -121,14 +121,26 @@ class ArriveAction:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectAction:
+    """More transaction bytes in the current phase of the barrier of a CTA (None: the thread's), without an arrival."""
+
+    barrier: str
+    tx: int
+    cta: Index | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AwaitAction:
     """Wait for phase (number of earlier awaits of this thread) - lag of its CTA's barrier, or of the CTA `cta`;
-    `joined`: for that of its latest arrive."""
+    `joined`: for that of its latest arrive. `relaxed`: acquires nothing; `local`: only what threads of its own CTA
+    release."""
 
     barrier: str
     lag: int
     joined: bool = False
     cta: Index | None = None
+    relaxed: bool = False
+    local: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +157,7 @@ class ExitAction:
     """The end of a CTA."""
 
 
-Action = FenceAction | ArriveAction | AwaitAction | WaitAction | ExitAction | Effect
+Action = FenceAction | ArriveAction | ExpectAction | AwaitAction | WaitAction | ExitAction | Effect
 
 ALL = -1
 """`pending` of a wait that covers the open group."""
@@ -197,10 +209,54 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """The phase of a signal or a wait is the number of earlier executions of the events `of` by its thread on the same
+    CTA's barrier, divided by `rate`."""
+
+    of: tuple[int, ...]
+    rate: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """The phase of a signal or a wait is the value of an index expression."""
+
+    index: Index
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """A variable of a thread: `start`, and `by` more for each earlier execution of an event, modulo `modulus`; of the
+    events' first `within` loops only the current iteration counts."""
+
+    start: int
+    steps: tuple[tuple[int, int], ...]
+    modulus: int | None = None
+    within: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A variable that stands for an unknown number in 0 .. below - 1, which depends on `args` alone."""
+
+    name: str
+    args: tuple[Index, ...]
+    below: int
+
+    def at(self, values: tuple[int, ...]) -> str:
+        """The name under which concrete sizes hold the number for these arguments; 0 if they do not."""
+        return f"{self.name}({','.join(map(str, values))})"
+
+
+Derived = Counter | Applied
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """One statement's events. `completion` is None for in-order events. `pipeline` names the instruction shape for
     which two operations on one accumulator run in order (wgmma). `selection` says which unit of its role executes
-    (None: all of the role); `chooses` is the choice of one, by all of them."""
+    (None: all of the role); `chooses` is the choice of one, by all of them. `numbering` says of which phase a signal or
+    wait is; without, it follows from the thread's earlier arrives and awaits."""
 
     id: int
     label: str
@@ -220,6 +276,7 @@ class Event:
     alignments: tuple[Aligned, ...] = ()
     selection: Selection | None = None
     chooses: Selection | None = None
+    numbering: Counted | Stated | None = None
 
     @property
     def loops(self) -> tuple[Loop, ...]:
@@ -272,7 +329,8 @@ class TaskVar:
 class Program:
     """The parallel program of one cluster of `cluster` CTAs with `threads` threads each; `tasks` are the coordinates of
     its current task, `axioms` those of the memory model that orderings may use. Thread t of CTA c has the number
-    c * threads + t."""
+    c * threads + t. Unless it is `sequential`, places order only what one thread executes. `derived` variables have
+    values that follow from others."""
 
     name: str
     span: Span
@@ -286,12 +344,18 @@ class Program:
     barriers: dict[str, Barrier]
     events: tuple[Event, ...]
     axioms: frozenset[str] = field(default=ASSUMED, repr=False)
+    sequential: bool = True
+    derived: dict[str, Derived] = field(default_factory=dict)
     memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
 
     @property
     def everybody(self) -> range:
         """All threads of the cluster."""
         return range(self.threads * self.cluster)
+
+    def over_ctas(self, loop: Loop) -> bool:
+        """The loop divides the cluster: its iterations are the CTAs."""
+        return loop.kind is LoopKind.THREADS and loop.unit == self.threads and loop.base in (None, Int(0))
 
     def once(self, what: Hashable, event: Event, make: Callable[[], T]) -> T:
         """What `make` works out about an event: once, unless the event is only a variation of one of the program's."""

@@ -54,12 +54,13 @@ def conflicts(program: Program) -> Iterator[Conflict]:
         buffer = program.buffers[name]
         if not isinstance(buffer.memory, (Smem, Gmem, *FRAGMENTS)):
             continue  # thread-private registers: `ownership` shows that one thread makes every access
-        for first in found:
-            for second in found:
+        for n, first in enumerate(found):
+            # without a sequential order one question covers both orders
+            for second in found if program.sequential else found[n:]:
                 if conflicting(first.access, second.access):
                     yield _pair(program, buffer, first, second)
     exits = [e for e in program.events if isinstance(e.action, ExitAction)]
-    for name, found in uses.items():
+    for name, found in uses.items() if exits else ():
         buffer = program.buffers[name]
         if isinstance(buffer.memory, Smem):
             for use in found:
@@ -80,11 +81,13 @@ def _pair(program: Program, buffer: Buffer, first: Use, second: Use) -> Conflict
 
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
         parts = [
-            model.before(x, y),
+            model.before(x, y) if program.sequential else model.different(x, y),
             model.same_task(x, y),
             model.overlap(x, first.access, y, second.access),
         ]
         match buffer.memory:
+            case Smem() if buffer.alloc is None:
+                pass
             case Smem(ring=ring):
                 distance = phases.slot(y, buffer.name) - phases.slot(x, buffer.name)
                 parts.append(model.ctx.eq(model.ctx.mod(distance, ring), 0))
@@ -101,9 +104,11 @@ def _pair(program: Program, buffer: Buffer, first: Use, second: Use) -> Conflict
     def check(unrolling: Unrolling, x: Occurrence, y: Occurrence) -> bool:
         if isinstance(buffer.memory, FRAGMENTS) and not set(x.threads) & set(y.threads):
             return False
-        return x.key < y.key and _touch_in_common(unrolling, buffer, x, first.access, y, second.access)
+        paired = x.key < y.key if program.sequential else (x.event, x.env) != (y.event, y.env)
+        return paired and _touch_in_common(unrolling, buffer, x, first.access, y, second.access)
 
-    goal = Goal(name, first.event, second.event, condition, check, needs)
+    back = None if program.sequential else ordering_needs(program, buffer, second, first)
+    goal = Goal(name, first.event, second.event, condition, check, needs, back)
     return Conflict(first, second, buffer, _rule(buffer, first, second, needs), goal)
 
 

@@ -50,7 +50,10 @@ class Session:
         self.ctx = base.model.ctx.copy()
         self.model = base.model.on(self.ctx)
         self.phases = Phases(self.model)
-        self.instances = {tag: self.model.fresh(event, tag, lanes=tag == "y") for tag, event in events.items()}
+        either = not program.sequential  # without a sequential order each end may be the later one
+        self.instances = {
+            tag: self.model.fresh(event, tag, lanes=either or tag == "y") for tag, event in events.items()
+        }
         self._asserted = base.facts.copy()
         self._told = 0
         self._level = 0

@@ -10,7 +10,7 @@ from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.errors import UsageError
 from exogpu.cli.output import palette, render
 from exogpu.cli.proofs import decided
-from exogpu.cli.targets import load_target, resolve
+from exogpu.cli.targets import procedures, resolve
 from exogpu.diagnostics import BadInput
 from exogpu.ir.proc import Proc
 from exogpu.report.model import Exit, Run, exit_status
@@ -36,7 +36,7 @@ def execute(arguments: argparse.Namespace) -> Exit:
 
 
 def _one_proc(text: str) -> Proc:
-    procs = load_target(resolve(text))
+    procs = procedures(resolve(text))
     if len(procs) > 1:
         raise UsageError(f"{text} has several kernels; give PATH:NAME with one of {', '.join(p.name for p in procs)}")
     return procs[0]

@@ -6,7 +6,7 @@ import argparse
 import ast
 from pathlib import Path
 
-from exogpu.cli.targets import load_target, shipped
+from exogpu.cli.targets import procedures, shipped
 from exogpu.ir.printer import signature
 from exogpu.report.model import Exit
 
@@ -14,7 +14,7 @@ from exogpu.report.model import Exit
 def execute(arguments: argparse.Namespace) -> Exit:
     """Prints the signature of every shipped kernel and the first sentence of its file."""
     for target in shipped():
-        for proc in load_target(target):
+        for proc in procedures(target):
             print(f"{signature(proc)}\n    {_about(target.file)}")
     return Exit.PROVED
 

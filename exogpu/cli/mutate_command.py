@@ -9,7 +9,7 @@ from dataclasses import replace
 from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.edited import assessed, proof
 from exogpu.cli.output import render
-from exogpu.cli.targets import load_target, resolve
+from exogpu.cli.targets import procedures, resolve
 from exogpu.diagnostics import BadInput
 from exogpu.ir.proc import Proc
 from exogpu.report.edits import Mutated, mutate_json, totals
@@ -21,7 +21,7 @@ def execute(arguments: argparse.Namespace) -> Exit:
     run, policy = Run(deterministic=arguments.deterministic), axiom_policy(arguments)
     kernels: list[Mutated] = []
     try:
-        for proc in load_target(resolve(arguments.target)):
+        for proc in procedures(resolve(arguments.target)):
             kernels.append(_mutated(proc, arguments, run))
     except BadInput as error:
         run = replace(run, problems=error.diagnostics)

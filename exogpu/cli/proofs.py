@@ -9,31 +9,32 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from exogpu.cli.decide import decide
 from exogpu.cli.scheduler import remotely
+from exogpu.cli.targets import Kernel
 from exogpu.diagnostics import BadInput, Diagnostic
-from exogpu.ir.proc import Proc
+from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.verify.axioms import Policy
-from exogpu.verify.cache import Cache, key, user_cache
+from exogpu.verify.cache import Cache, key, skeleton_key, user_cache
 from exogpu.verify.prepare import prepare
 from exogpu.verify.result import Report
 
 
 def decided(
-    procs: Iterable[Proc], policy: Policy, arguments: argparse.Namespace
+    kernels: Iterable[Kernel], policy: Policy, arguments: argparse.Namespace
 ) -> tuple[list[Report], list[Diagnostic]]:
-    """The reports on kernels under a policy on axioms, from the user's cache unless `--no-cache`, and what makes others
-    unacceptable."""
+    """The reports on kernels and skeletons under a policy on axioms, from the user's cache unless `--no-cache`, and
+    what makes others unacceptable."""
     cache = None if arguments.no_cache else user_cache(os.environ)
-    accepted: list[tuple[Proc, str]] = []
+    accepted: list[tuple[Kernel, str]] = []
     problems: list[Diagnostic] = []
-    for proc in procs:
+    for kernel in kernels:
         try:
-            program = prepare(proc, policy)
-            accepted.append((proc, key(proc, program) if cache else ""))
+            accepted.append((kernel, _name(kernel, policy, cached=cache is not None)))
         except BadInput as error:
             problems += error.diagnostics
     found = [_known(cache, name, policy) if cache else None for _, name in accepted]
-    missing = [proc for (proc, _), report in zip(accepted, found, strict=True) if report is None]
+    missing = [kernel for (kernel, _), report in zip(accepted, found, strict=True) if report is None]
     made = iter(_made(missing, policy, arguments))
     reports: list[Report] = []
     for (_, name), known in zip(accepted, found, strict=True):
@@ -42,6 +43,14 @@ def decided(
             _keep(cache, name, report)
         reports.append(report)
     return reports, problems
+
+
+def _name(kernel: Kernel, policy: Policy, *, cached: bool) -> str:
+    """The key of a kernel in the cache; BadInput if the kernel is not acceptable."""
+    if isinstance(kernel, Skeleton):
+        return skeleton_key(kernel, policy) if cached else ""
+    program = prepare(kernel, policy)
+    return key(kernel, program) if cached else ""
 
 
 def _known(cache: Cache, name: str, policy: Policy) -> Report | None:
@@ -57,17 +66,16 @@ def _keep(cache: Cache, name: str, report: Report) -> None:
         print(f"exogpu: note: {cache.folder} cannot keep the proof: {error.strerror}", file=sys.stderr)
 
 
-def _made(procs: Sequence[Proc], policy: Policy, arguments: argparse.Namespace) -> Iterable[Report]:
-    if arguments.scheduler and procs:
-        return remotely(procs, policy, arguments.scheduler)
-    return _here(procs, policy, arguments.jobs)
+def _made(kernels: Sequence[Kernel], policy: Policy, arguments: argparse.Namespace) -> Iterable[Report]:
+    if arguments.scheduler and kernels:
+        return remotely(kernels, policy, arguments.scheduler)
+    return _here(kernels, policy, arguments.jobs)
 
 
-def _here(procs: Iterable[Proc], policy: Policy, jobs: int | None) -> Iterator[Report]:
-    for proc in procs:
-        from exogpu.verify.prove import verify  # only now: it loads the solver
+def _here(kernels: Iterable[Kernel], policy: Policy, jobs: int | None) -> Iterator[Report]:
+    for kernel in kernels:
         from exogpu.verify.workers import cores
 
         if sys.stderr.isatty():
-            print(f"verifying {proc.name} ...", file=sys.stderr)
-        yield verify(proc, policy, jobs=jobs or cores())
+            print(f"verifying {kernel.name} ...", file=sys.stderr)
+        yield decide(kernel, policy, jobs or cores())

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from exogpu.cli.decide import decide
 from exogpu.cli.errors import UsageError
-from exogpu.ir.proc import Proc
+from exogpu.cli.targets import Kernel
 from exogpu.verify.axioms import Policy
 from exogpu.verify.result import Report
 
 
-def remotely(procs: Sequence[Proc], policy: Policy, address: str) -> list[Report]:
+def remotely(kernels: Sequence[Kernel], policy: Policy, address: str) -> list[Report]:
     """The reports in order; UsageError without Dask or without a scheduler at the address."""
     try:
         from distributed import Client
@@ -21,20 +22,21 @@ def remotely(procs: Sequence[Proc], policy: Policy, address: str) -> list[Report
     except (OSError, ValueError) as error:
         raise UsageError(f"there is no Dask scheduler at {address}: {error}") from error
     with client:
-        futures = [client.submit(_verify, *_place(proc), policy, pure=False) for proc in procs]
+        futures = [client.submit(_verify, *_place(kernel), policy, pure=False) for kernel in kernels]
         reports: list[Report] = client.gather(futures)
     return reports
 
 
-def _place(proc: Proc) -> tuple[str, int]:
+def _place(kernel: Kernel) -> tuple[str, int]:
     """The file of a kernel, and how many kernels come before it there."""
-    from exogpu.lang import load
-
-    return proc.span.file, list(load(proc.span.file).values()).index(proc)
+    return kernel.span.file, _kernels(kernel.span.file).index(kernel)
 
 
 def _verify(file: str, position: int, policy: Policy) -> Report:
-    from exogpu.lang import load
-    from exogpu.verify.prove import verify
+    return decide(_kernels(file)[position], policy)
 
-    return verify(list(load(file).values())[position], policy)
+
+def _kernels(file: str) -> list[Kernel]:
+    from exogpu.lang.load import definitions
+
+    return list(definitions(file).values())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.edited import assessed, proof
 from exogpu.cli.output import palette, render
-from exogpu.cli.targets import load_target, resolve
+from exogpu.cli.targets import procedures, resolve
 from exogpu.diagnostics import BadInput
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
@@ -30,7 +30,7 @@ def execute(arguments: argparse.Namespace) -> Exit:
     run, policy = Run(deterministic=arguments.deterministic), axiom_policy(arguments)
     kernels: list[Slimmer] = []
     try:
-        for proc in load_target(resolve(arguments.target)):
+        for proc in procedures(resolve(arguments.target)):
             kernels.append(_slimmer(proc, arguments, run))
     except BadInput as error:
         run = replace(run, problems=error.diagnostics)

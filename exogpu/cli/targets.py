@@ -1,16 +1,22 @@
-"""From what the user typed to procedures: files, dotted modules and names of shipped kernels."""
+"""From what the user typed to kernels and skeletons: files, dotted modules and names of shipped kernels."""
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import exogpu.kernels
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.proc import Proc
+from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.source import Span
+
+Kernel = Proc | Skeleton
+"""What can be verified."""
+K = TypeVar("K", Proc, Kernel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,34 +57,61 @@ def chosen(texts: Iterable[str], *, every: bool) -> tuple[list[Target], list[Dia
 
 
 def _folder(folder: Path) -> list[Target]:
-    """The Python files of a folder in which a kernel is defined; BadInput if there is none, since nothing is shown."""
-    files = [f for f in sorted(folder.glob("*.py")) if "@proc" in f.read_text(encoding="utf-8", errors="replace")]
+    """The Python files of a folder in which a kernel or a skeleton is defined; BadInput if there is none, since nothing
+    is shown."""
+    files = [f for f in sorted(folder.glob("*.py")) if _defines(f.read_text(encoding="utf-8", errors="replace"))]
     if not files:
         text, fix = f"the folder `{folder}` holds no kernel", "name a folder with Python files that define kernels"
         raise BadInput((Diagnostic("input.file", text, _whole(str(folder)), help=fix),))
     return [Target(str(file)) for file in files]
 
 
+def _defines(text: str) -> bool:
+    return "@proc" in text or "@skeleton" in text
+
+
+def load_kernels(targets: Iterable[Target]) -> tuple[list[Kernel], list[Diagnostic]]:
+    """The kernels and skeletons of all targets, and a diagnostic for each input that is not acceptable."""
+    return _gathered(targets, load_target)
+
+
 def load_procs(targets: Iterable[Target]) -> tuple[list[Proc], list[Diagnostic]]:
     """The procedures of all targets, and a diagnostic for each input that is not acceptable."""
-    procs: list[Proc] = []
+    return _gathered(targets, procedures)
+
+
+def _gathered(targets: Iterable[Target], read: Callable[[Target], list[K]]) -> tuple[list[K], list[Diagnostic]]:
+    found: list[K] = []
     problems: list[Diagnostic] = []
     for target in targets:
         try:
-            procs += load_target(target)
+            found += read(target)
         except BadInput as error:
             problems += error.diagnostics
-    return procs, problems
+    return found, problems
 
 
-def load_target(target: Target) -> list[Proc]:
-    """The procedures of one target, in the order of the file; BadInput if it has none or not the one named."""
-    from exogpu.lang import load
+def procedures(target: Target) -> list[Proc]:
+    """The procedures of one target; BadInput if it has none, or names a skeleton: that has nothing to execute."""
+    found = load_target(target)
+    procs = [kernel for kernel in found if isinstance(kernel, Proc)]
+    if procs:
+        return procs
+    message = f"`{found[0].name}` is a sync skeleton: it can be verified, and that is all"
+    raise BadInput([Diagnostic("input.skeleton", message, found[0].span, help="name a function with @proc")])
 
-    found = load(target.file)
+
+def load_target(target: Target) -> list[Kernel]:
+    """The kernels and skeletons of one target, in the order of the file; BadInput if it has none or not the one
+    named."""
+    from exogpu.lang.load import definitions
+
+    found = definitions(target.file)
     if target.name is None:
         if not found:
-            raise BadInput([_no_kernel(target.file, "the file has no kernel", "mark a function with @proc")])
+            raise BadInput(
+                [_no_kernel(target.file, "the file has no kernel", "mark a function with @proc or @skeleton")]
+            )
         return list(found.values())
     if target.name not in found:
         known = ", ".join(found) or "none"

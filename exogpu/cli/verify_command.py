@@ -11,7 +11,7 @@ from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.errors import UsageError
 from exogpu.cli.output import render
 from exogpu.cli.proofs import decided
-from exogpu.cli.targets import chosen, load_procs
+from exogpu.cli.targets import chosen, load_kernels
 from exogpu.report.model import Exit, Run, exit_status
 
 
@@ -20,8 +20,8 @@ def execute(arguments: argparse.Namespace) -> Exit:
     if bool(arguments.targets) == arguments.all:
         raise UsageError("give PATH[:NAME] of what to verify, or --all for the shipped kernels")
     targets, unresolved = chosen(arguments.targets, every=arguments.all)
-    procs, unreadable = load_procs(targets)
-    reports, unacceptable = decided(procs, axiom_policy(arguments), arguments)
+    kernels, unreadable = load_kernels(targets)
+    reports, unacceptable = decided(kernels, axiom_policy(arguments), arguments)
     run = Run(
         tuple(reports),
         (*unresolved, *unreadable, *unacceptable),

@@ -97,3 +97,16 @@ def substitute_index(e: Index, env: Mapping[str, Index]) -> Index:
             return e
         case Bin(_, left, right):
             return replace(e, left=substitute_index(left, env), right=substitute_index(right, env))
+
+
+def substitute_cond(c: Cond, env: Mapping[str, Index]) -> Cond:
+    """`c` with variables replaced."""
+    match c:
+        case Bool():
+            return c
+        case Not(arg):
+            return replace(c, arg=substitute_cond(arg, env))
+        case BoolOp(_, args):
+            return replace(c, args=tuple(substitute_cond(a, env) for a in args))
+        case Cmp(_, left, right):
+            return replace(c, left=substitute_index(left, env), right=substitute_index(right, env))

@@ -32,17 +32,10 @@ from exogpu.lang.values import dtype
 
 def arguments(ctx: Context, node: ast.arguments) -> tuple[Arg, ...]:
     """The declared arguments; tensors may use sizes that are declared after them."""
-    special = [node.vararg, *node.kwonlyargs] if node.vararg is not None else node.kwonlyargs
-    for extra in (*node.posonlyargs[:1], *special[:1], *([] if node.kwarg is None else [node.kwarg])):
-        text = "arguments are plain `name: type` pairs"
-        ctx.found += reject("syntax", text, ctx.span(extra), help="remove `*`, `**` and `/`").diagnostics
-    for default in (*node.defaults, *(d for d in node.kw_defaults if d is not None)):
-        text = "arguments have no default values"
-        ctx.found += reject("syntax", text, ctx.span(default), help="remove the default").diagnostics
-    written = (*node.posonlyargs, *node.args, *node.kwonlyargs)
+    written = plain_arguments(ctx, node)
     for a in written:
         with ctx.guard():
-            _declare_size(ctx, a)
+            declare_size(ctx, a)
     parsed: list[Arg] = []
     for a in written:
         with ctx.guard():
@@ -50,14 +43,28 @@ def arguments(ctx: Context, node: ast.arguments) -> tuple[Arg, ...]:
     return tuple(parsed)
 
 
-def _is_size(ctx: Context, node: ast.arg) -> bool:
+def plain_arguments(ctx: Context, node: ast.arguments) -> tuple[ast.arg, ...]:
+    """The arguments as written; anything but plain `name: type` pairs is noted."""
+    special = [node.vararg, *node.kwonlyargs] if node.vararg is not None else node.kwonlyargs
+    for extra in (*node.posonlyargs[:1], *special[:1], *([] if node.kwarg is None else [node.kwarg])):
+        text = "arguments are plain `name: type` pairs"
+        ctx.found += reject("syntax", text, ctx.span(extra), help="remove `*`, `**` and `/`").diagnostics
+    for default in (*node.defaults, *(d for d in node.kw_defaults if d is not None)):
+        text = "arguments have no default values"
+        ctx.found += reject("syntax", text, ctx.span(default), help="remove the default").diagnostics
+    return (*node.posonlyargs, *node.args, *node.kwonlyargs)
+
+
+def is_size(ctx: Context, node: ast.arg) -> bool:
+    """Whether an argument is declared as a size."""
     return node.annotation is not None and ctx.word(node.annotation) == "size"
 
 
-def _declare_size(ctx: Context, node: ast.arg) -> None:
+def declare_size(ctx: Context, node: ast.arg) -> None:
+    """Declares the argument, if it is a size."""
     ctx.declare(node.arg, Broken(node.arg))
     name = ctx.fresh(identifier(ctx, node.arg, ctx.span(node)))
-    if _is_size(ctx, node):
+    if is_size(ctx, node):
         ctx.declare(name, Variable(name))
 
 
@@ -66,7 +73,7 @@ def _argument(ctx: Context, node: ast.arg) -> Arg:
     if written is None:
         help_text = f"write `{name}: size`, `{name}: f32` or `{name}: f32[N] @ GMEM`"
         raise reject("type", f"argument `{name}` has no type", span, help=help_text)
-    if _is_size(ctx, node):
+    if is_size(ctx, node):
         return SizeArg(name, span)
     if isinstance(written, ast.Name | ast.Attribute):
         scalar_type = dtype(ctx, written)

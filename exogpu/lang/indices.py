@@ -14,7 +14,7 @@ from exogpu.ir.evaluate import holds
 from exogpu.ir.index import ORDINAL, Bin, Bool, BoolOp, Cmp, CmpOp, Cond, Index, IndexOp, Int, Not, Var
 from exogpu.ir.linear import fold, literal
 from exogpu.lang.errors import Rejected, reject
-from exogpu.lang.scope import BarrierName, Buffer, Context, DataScalar, Variable, as_integer
+from exogpu.lang.scope import BarrierName, Buffer, Context, DataScalar, Declared, Variable, as_integer
 from exogpu.lang.surface import Word
 
 OPERATORS: Final[dict[type[ast.operator], IndexOp]] = {
@@ -102,6 +102,8 @@ def _named(ctx: Context, node: ast.Name) -> Index:
             raise _data(ctx, node)
         case BarrierName(name):
             raise reject("type_mismatch", f"`{name}` is a barrier, not an index", ctx.span(node))
+        case Declared():
+            raise reject("type_mismatch", f"`{node.id}` is an object, not an index", ctx.span(node))
         case Word(name=name) if name == ORDINAL:
             text = f"`{ORDINAL}` can be used only in `with role(name[unit])`: results do not depend on it"
             raise reject("role", text, ctx.span(node), help="use the variables of the task loops")

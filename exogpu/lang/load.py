@@ -10,12 +10,18 @@ from types import CodeType, ModuleType
 
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.proc import Proc
+from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.lang.text import quiet
 from exogpu.source import Span
 
 
 def load(path: str | Path) -> dict[str, Proc]:
-    """The procedures bound in a Python file, by variable name in order of definition; raises `BadInput`.
+    """The procedures bound in a Python file, by variable name in order of definition; raises `BadInput`."""
+    return {name: bound for name, bound in definitions(path).items() if isinstance(bound, Proc)}
+
+
+def definitions(path: str | Path) -> dict[str, Proc | Skeleton]:
+    """The procedures and skeletons bound in a Python file, as `load` gives them.
 
     Annotations are not evaluated, as with `from __future__ import annotations`.
     """
@@ -30,7 +36,7 @@ def load(path: str | Path) -> dict[str, Proc]:
         raise
     except (Exception, SystemExit) as error:
         raise BadInput([_raised(file, error)]) from None
-    return {name: bound for name, bound in vars(module).items() if isinstance(bound, Proc)}
+    return {name: bound for name, bound in vars(module).items() if isinstance(bound, Proc | Skeleton)}
 
 
 def _compile(file: str) -> CodeType:

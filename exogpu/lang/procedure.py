@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import ast
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType
-from typing import TypeVar
 
-from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.proc import BarrierDecl, Block, NamedBarrier, Proc, Require
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import ScalarFn
 from exogpu.ir.wellformed import check
 from exogpu.lang import header, statements
 from exogpu.lang.errors import Rejected, reject
-from exogpu.lang.scope import Context, DataScalar, captured_values, identifier
+from exogpu.lang.reading import caller_locals, read
+from exogpu.lang.scope import Context, DataScalar, identifier
 from exogpu.lang.surface import PYTHON_WORDS, WORDS
-from exogpu.lang.text import Text, definition
 from exogpu.lang.values import dtype, value
-from exogpu.source import NOWHERE
-
-T = TypeVar("T")
-
-MAX_DEPTH = 150
-"""Largest depth of a syntax tree; a long sum has one level for each term."""
 
 IMPLIED = ("lang.scope", "lang.no_tasks")
 """What a rejected statement, which is left out, can imply for the rest."""
@@ -33,48 +23,12 @@ IMPLIED = ("lang.scope", "lang.no_tasks")
 
 def proc(fn: Callable[..., object]) -> Proc:
     """The procedure that a function's text describes; raises `BadInput` with every finding."""
-    return _read(fn, _caller_locals(), _procedure)
+    return read(fn, caller_locals(), Context, _procedure)
 
 
 def scalar(fn: Callable[..., object]) -> ScalarFn:
     """A per-element function of f32 values: one `return` of a data expression; raises `BadInput`."""
-    return _read(fn, _caller_locals(), _scalar_function)
-
-
-def _caller_locals() -> Mapping[str, object]:
-    """The names where the decorator is applied: a name used only in annotations makes no closure cell."""
-    frame = inspect.currentframe()
-    for _ in range(2):
-        frame = None if frame is None else frame.f_back
-    return {} if frame is None else dict(frame.f_locals)
-
-
-def _read(fn: Callable[..., object], caller: Mapping[str, object], parse: Callable[[Context, ast.FunctionDef], T]) -> T:
-    found: list[Diagnostic] = []
-    try:
-        if not isinstance(fn, FunctionType):
-            raise reject(
-                "syntax", "only a function can be decorated", NOWHERE, help="write `def name(...):` below the decorator"
-            )
-        text, node = definition(fn)
-        _check_depth(text, node)
-        ctx = Context(text, captured_values(fn, caller), found=found)
-        result = parse(ctx, node)
-    except Rejected as rejected:
-        raise BadInput((*found, *rejected.diagnostics)) from None
-    if found:
-        raise BadInput(sorted(dict.fromkeys(found), key=lambda d: (d.span.line, d.span.col)))
-    return result
-
-
-def _check_depth(text: Text, function: ast.FunctionDef) -> None:
-    """Everything that reads the IR is recursive, so the depth of the text is bounded here."""
-    level: list[ast.AST] = [function]
-    for _ in range(MAX_DEPTH):
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-    deep = next((node for node in level if isinstance(node, ast.expr | ast.stmt)), None)
-    if deep is not None:
-        raise reject("syntax", "this is nested too deeply", text.span(deep), help="split the expression or the loops")
+    return read(fn, caller_locals(), Context, _scalar_function)
 
 
 @dataclass(frozen=True, slots=True)

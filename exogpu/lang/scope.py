@@ -13,10 +13,11 @@ from typing import SupportsIndex
 from exogpu.diagnostics import Diagnostic
 from exogpu.ir.index import ORDINAL
 from exogpu.ir.instr import BufferInfo, Instr
+from exogpu.ir.skeleton.objects import Object
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import ScalarFn
 from exogpu.lang.errors import Rejected, closest, reject
-from exogpu.lang.surface import MEMORIES, PYTHON_WORDS, SCALARS, WORDS, Word
+from exogpu.lang.surface import KERNELS, Vocabulary, Word
 from exogpu.lang.text import Positioned, Text
 from exogpu.source import Span
 
@@ -58,20 +59,29 @@ class Broken:
     name: str
 
 
-Entity = Variable | Buffer | DataScalar | BarrierName | Broken
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What the roles of a skeleton share."""
+
+    object: Object
+
+
+Entity = Variable | Buffer | DataScalar | BarrierName | Declared | Broken
 
 
 @dataclass(slots=True)
 class Context:
     """What the parser knows while it reads one function.
 
-    `captured` are the Python values that the text can see; `blocks` the declared names, innermost block last;
-    `ended` those whose block is over; `taken` the names used so far in the IR; `found` the diagnostics; `cta` and
-    `cluster` the threads of a CTA and the CTAs of a cluster, once `block(...)` is read.
+    `captured` are the Python values that the text can see, `vocabulary` the language's own names; `blocks` the
+    declared names, innermost block last; `ended` those whose block is over; `taken` the names used so far in the IR;
+    `found` the diagnostics; `cta` and `cluster` the threads of a CTA and the CTAs of a cluster, once they are
+    declared.
     """
 
     text: Text
     captured: Mapping[str, object]
+    vocabulary: Vocabulary = KERNELS
     blocks: list[dict[str, Entity]] = field(default_factory=lambda: [{}])
     taken: set[str] = field(default_factory=set)
     ended: set[str] = field(default_factory=set)
@@ -118,14 +128,18 @@ class Context:
     def lookup(self, node: ast.Name) -> Entity | object:
         """What a name means: declared in the function, or a captured Python value. Rejects an unknown one."""
         entity = self.local(node.id)
-        if isinstance(entity, Broken):
+        if isinstance(entity, Broken) and self.found:
             raise Rejected()
+        if isinstance(entity, Broken):  # nothing is reported yet, so its own declaration is being read
+            span = self.span(node)
+            raise reject("unknown_name", f"`{node.id}` is used in its own declaration", span, "not defined here")
         if entity is not None:
             return entity
         if node.id in self.captured:
             return self.captured[node.id]
-        if node.id in WORDS or node.id in SCALARS or node.id in MEMORIES:
-            return WORDS.get(node.id) or SCALARS.get(node.id) or MEMORIES[node.id]
+        for own in (self.vocabulary.words, self.vocabulary.types):
+            if node.id in own:
+                return own[node.id]
         raise self.unknown(node.id, self.span(node))
 
     def unknown(self, name: str, span: Span) -> Rejected:
@@ -133,7 +147,8 @@ class Context:
         if name in self.ended:
             help_text = "declare it in a block that encloses all its uses"
             return reject("unknown_name", f"`{name}` has ended with its block", span, "not defined here", help_text)
-        known = {n for b in self.blocks for n in b} | set(self.captured) | set(WORDS) | PYTHON_WORDS
+        own = set(self.vocabulary.words) | self.vocabulary.python
+        known = {n for b in self.blocks for n in b} | set(self.captured) | own
         public = {n for n in known if not n.startswith("_")}
         return reject("unknown_name", f"unknown name `{name}`", span, "not defined here", closest(name, public))
 
@@ -148,7 +163,7 @@ class Context:
     def outer(self, node: ast.expr) -> object:
         """As `constant`, where a name declared in the function has no meaning: called functions, types, memories."""
         if isinstance(node, ast.Name):
-            return self.captured.get(node.id, WORDS.get(node.id))
+            return self.captured.get(node.id, self.vocabulary.words.get(node.id))
         if isinstance(node, ast.Attribute):
             owner = self.outer(node.value)
             return None if owner is None else getattr(owner, node.attr, None)
@@ -164,7 +179,7 @@ class Context:
             return value.name
         if isinstance(value, Instr | ScalarFn | Scalar) or not isinstance(node, ast.Name):
             return ""
-        return node.id if node.id in WORDS or node.id in PYTHON_WORDS else ""
+        return node.id if node.id in self.vocabulary.words or node.id in self.vocabulary.python else ""
 
 
 def as_integer(value: object) -> int | None:

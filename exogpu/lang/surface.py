@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,14 +67,15 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the language. It has no value of its own: it is read inside `@proc`, never executed."""
+    """A word of the language. It has no value of its own: it is read below its `decorator`, never executed."""
 
     name: str
     about: str
+    decorator: str = "@proc"
 
     def __call__(self, *args: object, **keywords: object) -> Any:
         """Refuse: the words are not functions."""
-        raise TypeError(f"`{self.name}` has a meaning only inside a function decorated with @proc")
+        raise TypeError(f"`{self.name}` has a meaning only inside a function decorated with {self.decorator}")
 
 
 size = Word("size", "the type of a size argument")
@@ -130,3 +132,17 @@ MEMORIES: dict[str, type[Memory]] = {
     "WGMMA_D": WgmmaD,
     "WGMMA_A": WgmmaA,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What the names of a language mean that nobody declares: its words, Python's own names that are words too, and
+    the names of types and memories; `unit` is what one function describes."""
+
+    unit: str
+    words: Mapping[str, Word]
+    python: frozenset[str]
+    types: Mapping[str, object]
+
+
+KERNELS = Vocabulary("procedure", WORDS, PYTHON_WORDS, {**SCALARS, **MEMORIES})

@@ -67,7 +67,7 @@ def definition(fn: FunctionType) -> tuple[Text, ast.FunctionDef]:
     text = Text(file, lines)
     for node in ast.walk(tree):
         if isinstance(node, ast.AsyncFunctionDef) and node.name == fn.__name__ and _first_line(node) == first:
-            raise reject("syntax", "a procedure is not `async`", text.header(node), help="write `def`")
+            raise reject("syntax", "an `async` function cannot be read", text.header(node), help="write `def`")
         if isinstance(node, ast.FunctionDef) and node.name == fn.__name__ and _first_line(node) == first:
             return text, node
     nowhere = Span(file, first, 0, first, 0)

@@ -44,9 +44,9 @@ def element(ctx: Context, node: ast.Subscript) -> tuple[Buffer, tuple[Index, ...
 def window(ctx: Context, node: ast.expr) -> Window:
     """A rectangular part of a buffer; its bare name is all of it."""
     if isinstance(node, ast.Name):
-        whole = buffer(ctx, node)
-        dims = tuple(_full(ctx, node, extent) for extent in whole.info.shape)
-        return Window(whole.name, dims, ctx.span(node))
+        named = buffer(ctx, node)
+        dims = tuple(whole(ctx, node, extent) for extent in named.info.shape)
+        return Window(named.name, dims, ctx.span(node))
     if not isinstance(node, ast.Subscript):
         raise reject(
             "type_mismatch", "a window of a buffer is expected here", ctx.span(node), help="write `name[lo : hi, ...]`"
@@ -65,7 +65,8 @@ def _check_rank(ctx: Context, node: ast.Subscript, target: Buffer, given: int) -
         raise reject("rank", text, ctx.span(node), help="give one index or range per dimension")
 
 
-def _full(ctx: Context, node: ast.expr, extent: Index) -> Range:
+def whole(ctx: Context, node: ast.expr, extent: Index) -> Range:
+    """All of a dimension, whose extent must be a literal."""
     if not isinstance(extent, Int):
         help_text = "write a range of literal length, as in `a[64 * i : 64 * i + 64, ...]`"
         raise reject(
@@ -86,7 +87,7 @@ def dimension(ctx: Context, node: ast.expr, extent: Index) -> Point | Range:
             "syntax", "a window has no step", ctx.span(node.step), help="windows are contiguous in every dimension"
         )
     if node.lower is None and node.upper is None:
-        return _full(ctx, node, extent)
+        return whole(ctx, node, extent)
     lo = Int(0) if node.lower is None else index(ctx, node.lower)
     hi = extent if node.upper is None else index(ctx, node.upper)
     length = linear(hi).plus(linear(lo), -1)

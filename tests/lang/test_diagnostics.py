@@ -78,6 +78,8 @@ CASES = [
     Case("lang.unknown_name", MAP, PUT, "Y[WIDTH * b + t] = keep[0]", "keep"),
     Case("lang.unknown_name", MAP, "Fence()", "Fench()", "Fench"),
     Case("lang.unknown_name", MAP, "require(N >= 1)", "require(M >= 1)", "M"),
+    Case("lang.unknown_name", MAP, TILE, "tile: f32[tile, 128] @ SMEM(swizzle=0, ring=2)", "tile"),
+    Case("lang.unknown_name", MAP, "X: f32[N] @ GMEM", "X: f32[X] @ GMEM", "X"),
     Case("lang.name", MAP, MINE, "_mine: f32[128, 4] @ RMEM(threads=1)", "_mine"),
     Case("lang.duplicate_name", MAP, BLOCK, BLOCK + "    X = mbarrier(count=1)\n", "X"),
     # arity

@@ -1,0 +1,69 @@
+"""Functions of which a query knows little: unknown numbers, and how often a condition held before an iteration.
+
+Both become one symbol for each argument, with lemmas between every two: equal arguments have equal values, and between
+two iterations a count grows by at least the first one's own and at most by their distance. All are consequences of
+what the functions are, so an unsat answer is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from exogpu.smt.poly import Poly, symbol
+from exogpu.smt.terms import Formula
+
+if TYPE_CHECKING:
+    from exogpu.smt.context import Context
+
+Arguments = tuple[Poly, ...]
+
+
+@dataclass(slots=True)
+class Functions:
+    """The applications that one family of queries mentions."""
+
+    unknown: dict[tuple[str, Arguments], Poly] = field(default_factory=dict)
+    counts: dict[tuple[Hashable, Poly], Poly] = field(default_factory=dict)
+
+    def copy(self) -> Functions:
+        """Applications that are added to the copy are not in this one."""
+        return Functions(self.unknown.copy(), self.counts.copy())
+
+    def apply(self, ctx: Context, name: str, args: Arguments, below: int) -> Poly:
+        """The unknown number in 0 .. below - 1 that depends on `args` alone."""
+        if (name, args) not in self.unknown:
+            value = ctx.fresh(f"{name}#{len(self.unknown)}", 0, below)
+            for (other, theirs), known in self.unknown.items():
+                if other == name:
+                    same = ctx.api.conj(ctx.eq(p, q) for p, q in zip(args, theirs, strict=True))
+                    ctx.definitions.append(ctx.api.implies(same, ctx.eq(value, known)))
+            self.unknown[name, args] = value
+        return self.unknown[name, args]
+
+    def count(self, ctx: Context, key: Hashable, at: Poly, holds: Callable[[Poly], Formula]) -> Poly:
+        """How many v in 0 .. at - 1 satisfy `holds`, which `key` stands for."""
+        if (key, at) not in self.counts:
+            value = symbol(f"count#{len(self.counts)}")
+            self.counts[key, at] = value
+            none = ctx.api.conj((ctx.le(at, 0), ctx.eq(value, 0)))
+            some = ctx.api.conj((ctx.ge(at, 0), ctx.between(0, value, at + 1)))
+            ctx.definitions.append(ctx.api.disj((none, some)))
+            for (other, there), known in list(self.counts.items()):
+                if other == key and there != at:
+                    ctx.definitions += [
+                        self._grows(ctx, holds(there), there, known, at, value),
+                        self._grows(ctx, holds(at), at, value, there, known),
+                        ctx.api.implies(ctx.eq(at, there), ctx.eq(value, known)),
+                    ]
+        return self.counts[key, at]
+
+    @staticmethod
+    def _grows(ctx: Context, holds: Formula, p: Poly, before: Poly, q: Poly, after: Poly) -> Formula:
+        """From iteration p >= 0 to a later one, q."""
+        grown, apart = after - before, q - p
+        counted = ctx.api.conj((holds, ctx.ge(grown, 1), ctx.le(grown, apart)))
+        skipped = ctx.api.conj((ctx.api.negate(holds), ctx.ge(grown, 0), ctx.lt(grown, apart)))
+        later = ctx.api.conj((ctx.ge(p, 0), ctx.lt(p, q)))
+        return ctx.api.implies(later, ctx.api.disj((counted, skipped)))

@@ -63,7 +63,7 @@ def _lift(program: Program, node: PathNode, handed_on: bool, in_step: bool, near
         if loop.kind is LoopKind.CTAS or barrier_cta(node.item.event) == Var(loop.var):
             where.append((loop.var, _cta(program, loop, node, far, near)))
             continue
-        if loop.kind is LoopKind.THREADS and loop.unit == program.threads and program.cluster > 1:
+        if program.over_ctas(loop) and program.cluster > 1:
             where.append((loop.var, _cta(program, loop, node, near, far)))
             continue
         if loop.kind is LoopKind.THREADS:

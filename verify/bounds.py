@@ -31,7 +31,7 @@ def claims(program: Program) -> Iterator[Claim]:
                 (a.buffer, a.dims, a.guards) == (access.buffer, access.dims, access.guards) for a in event.accesses[:n]
             ):
                 continue  # `x[i] += v` reads and writes one element
-            yield from _bounds(program, event, access, n)
+            yield from bounds(program, event, access, n)
             yield from _ownership(program, event, access, n)
             yield from _own_cta(program, event, access, n)
         yield from _alignment(program, event)
@@ -41,7 +41,7 @@ def claims(program: Program) -> Iterator[Claim]:
 # -- bounds ------------------------------------------------------------------------------------------------------------
 
 
-def _bounds(program: Program, event: Event, access: Access, n: int) -> Iterator[Claim]:
+def bounds(program: Program, event: Event, access: Access, n: int) -> Iterator[Claim]:
     shape = program.buffers[access.buffer].shape
     # in a clipped dimension the instruction itself zero-fills or drops what lies outside
     checked = [d for d in range(len(shape)) if d not in access.clipped]

@@ -36,10 +36,11 @@ from exogpu.verify.program import (
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """The iteration of the anchor ("x" or "y") plus `delta`."""
+    """The iteration of the anchor ("x" or "y") plus `delta`: of the same loop, or of its loop over `var`."""
 
     anchor: str
     delta: int
+    var: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +225,15 @@ class ChainFormula:
         return self.ctx.api.conj((self.phases.same_cta(a, b), *later))
 
     def _signal(self, a: Instance, b: Instance, allowed: frozenset[str]) -> Formula:
-        if not isinstance(a.event.action, ArriveAction) or not self.needs.through(a.event.action, allowed):
+        signal, wait = a.event.action, b.event.action
+        if not isinstance(signal, ArriveAction) or not self.needs.through(signal, allowed):
             return self.ctx.api.literal(False)
-        return self.ctx.api.conj((self.phases.same_cta(a, b), self.ctx.le(self.phases.phase(a), self.phases.phase(b))))
+        if not isinstance(wait, AwaitAction) or not self.needs.heard(wait, abroad=False):
+            return self.ctx.api.literal(False)
+        parts = [self.phases.same_cta(a, b), self.ctx.le(self.phases.phase(a), self.phases.phase(b))]
+        if not self.needs.heard(wait, abroad=True):
+            parts.append(self.ctx.eq(self.phases.own_cta(a), self.phases.own_cta(b)))
+        return self.ctx.api.conj(parts)
 
     def _program_order(self, a: Instance, b: Instance) -> Formula:
         left = a.threads
@@ -261,8 +268,8 @@ class ChainFormula:
 
     def _iteration(self, loop: Loop, where: Where, env: Mapping[str, Poly], anchors: Mapping[str, Instance]) -> Poly:
         match where:
-            case Near(anchor, delta):
-                return anchors[anchor].env[loop.var] + delta
+            case Near(anchor, delta, var):
+                return anchors[anchor].env[var or loop.var] + delta
             case First(delta):
                 return to_poly(self.ctx, loop.lo, env) + delta
             case Last(delta):

@@ -68,6 +68,10 @@ class Needs:
     axioms: frozenset[str] = frozenset()
     home: Index | None = None
 
+    def heard(self, wait: AwaitAction, *, abroad: bool) -> bool:
+        """The wait acquires what the path has to carry from an arrive; `abroad`: of another CTA's thread."""
+        return self.temporal or not (wait.relaxed or (wait.local and abroad))
+
     def through(self, signal: ArriveAction, allowed: frozenset[str]) -> bool:
         """The arrive hands on what the path has to carry. A relaxed one says only that something has ended, which is
         enough to overwrite what asynchronous operations have used (L4); one that waits for copies speaks for those
@@ -166,11 +170,16 @@ class Search:
         ):
             phase = self.u.number(a.index, a.thread)
             same = self.u.barrier_cta(a.index) == self.u.barrier_cta(b.index)
+            same = same and self.needs.heard(waits, abroad=self._apart(a.thread, b.thread))
             if same and 0 <= phase <= self.u.number(b.index, b.thread):
                 return Edge.SIGNAL
         if any(n == b.index and t == b.thread for n, t in self._ends_elsewhere(a.index)):
             return Edge.COMPLETION
         return None
+
+    def _apart(self, a: int, b: int) -> bool:
+        """The threads are of different CTAs."""
+        return a // self.u.program.threads != b // self.u.program.threads
 
     def _starts(self, node: PathNode) -> bool:
         event = self.source.event
@@ -238,12 +247,20 @@ class Search:
 
     def _wakes(self) -> Iterator[tuple[int, int]]:
         """Awaits that return only after the source, if that is an arrive."""
-        signal = self.source.event.action
-        if isinstance(signal, ArriveAction) and self.needs.through(signal, self.axioms):
+        if isinstance(self.source.event.action, ArriveAction):
             phase = self.u.number_at(self.source)
-            for n, t, waited in self._waits(signal.barrier, cta_meant(self.u.program, self.source)):
-                if waited >= phase:
-                    yield n, t
+            yield from self._woken(self.source, self.source.first, cta_meant(self.u.program, self.source), phase)
+
+    def _woken(self, item: Occurrence, thread: int, cta: int, phase: int) -> Iterator[tuple[int, int]]:
+        """Awaits that an arrive of a thread hands on to."""
+        signal = item.event.action
+        if not isinstance(signal, ArriveAction) or not self.needs.through(signal, self.axioms):
+            return
+        for n, t, waited in self._waits(signal.barrier, cta):
+            wait = self.u.items[n].event.action
+            abroad = self._apart(thread, t)
+            if waited >= phase and isinstance(wait, AwaitAction) and self.needs.heard(wait, abroad=abroad):
+                yield n, t
 
     def _group_waits(self, group: Group, member: Occurrence, number: int) -> Iterator[tuple[int, int]]:
         """Waits that return only when a member of a commit group is done: by its own threads, with L12 by any of its
@@ -323,12 +340,8 @@ class Search:
         item = self.u.items[n]
         for t in self._leaving(item, thread):
             yield from self._next(t, item.key)
-        signal = item.event.action
-        if isinstance(signal, ArriveAction) and self.needs.through(signal, self.axioms):
-            phase = self.u.number(n, thread)
-            for m, t, waited in self._waits(signal.barrier, self.u.barrier_cta(n)):
-                if waited >= phase:
-                    yield m, t
+        if isinstance(item.event.action, ArriveAction):
+            yield from self._woken(item, thread, self.u.barrier_cta(n), self.u.number(n, thread))
         yield from self._ends_elsewhere(n)
 
     def _leaving(self, item: Occurrence, thread: int) -> Iterator[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Var
@@ -29,15 +29,17 @@ def lift_path(
     axioms: frozenset[str],
 ) -> list[LiftedChain]:
     """Readings of a concrete path: a prefix named from x, the rest from y, changing over where an arrive wakes an
-    await (the iterations of two roles are not a fixed distance apart)."""
+    await (the iterations of two roles are not a fixed distance apart). Without a sequential order, also as if the loops
+    of all roles kept step."""
     out: list[LiftedChain] = []
     signals = [i + 1 for i, edge in enumerate(edges) if edge is not Edge.PROGRAM_ORDER]
     handed = [e is Edge.PROGRAM_ORDER and _same_thread(*ab) for ab, e in zip(pairwise(path), edges, strict=True)]
     steps = list(zip(path, (*handed, False), strict=False))
-    for split in dict.fromkeys((*signals, len(path), 0)):
+    splits = dict.fromkeys((*signals, len(path), 0))
+    for split, in_step in product(splits, (False,) if program.sequential else (True, False)):
         try:
             links = tuple(
-                _lift(program, node, on, *(("x", x), ("y", y)) if i < split else (("y", y), ("x", x)))
+                _lift(program, node, on, in_step, *(("x", x), ("y", y)) if i < split else (("y", y), ("x", x)))
                 for i, (node, on) in enumerate(steps)
             )
         except NotLiftable:
@@ -53,7 +55,7 @@ def _same_thread(a: PathNode, b: PathNode) -> bool:
     return a.thread == b.thread and {a.item.event.exec, b.item.event.exec} <= {Exec.EACH, Exec.FIRST}
 
 
-def _lift(program: Program, node: PathNode, handed_on: bool, near: Anchor, far: Anchor) -> Link:
+def _lift(program: Program, node: PathNode, handed_on: bool, in_step: bool, near: Anchor, far: Anchor) -> Link:
     where: list[tuple[str, Where]] = []
     exact = True
     for loop in node.item.event.loops:
@@ -66,23 +68,38 @@ def _lift(program: Program, node: PathNode, handed_on: bool, near: Anchor, far: 
         if loop.kind is LoopKind.THREADS:
             where.append((loop.var, _thread_loop(loop, node, near, far)))
             continue
-        place, exact = _sequential_loop(loop, node, near, far, exact)
+        place, exact = _sequential_loop(loop, node, near, far, exact, in_step=in_step)
         where.append((loop.var, place))
     return Link(node.item.event, tuple(where), "next" if handed_on and _lanes(node) else _lane(node, near, far))
 
 
-def _sequential_loop(loop: Loop, node: PathNode, near: Anchor, far: Anchor, exact: bool) -> tuple[Where, bool]:
-    """Named from the nearest anchor inside the same iteration of the outer loops, else from the loop's ends."""
+def _sequential_loop(
+    loop: Loop, node: PathNode, near: Anchor, far: Anchor, exact: bool, *, in_step: bool
+) -> tuple[Where, bool]:
+    """Named from the nearest anchor inside the same iteration of the outer loops, or `in_step` with it, else from the
+    loop's ends."""
     value = node.item.env[loop.var]
     if exact:
         for name, anchor in (near, far):
             if loop.var in anchor.env:
                 delta = value - anchor.env[loop.var]
                 return Near(name, delta), delta == 0
+        for name, anchor in (near, far) if in_step else ():
+            var = _counterpart(loop, node.item, anchor)
+            if var is not None:
+                delta = value - anchor.env[var]
+                return Near(name, delta, var), delta == 0
     lo, last = evaluate(loop.lo, node.item.env), evaluate(loop.hi, node.item.env) - 1
     if loop.var == TASK:
         raise NotLiftable("a task of neither instance")
     return (First(value - lo) if value - lo <= last - value else Last(last - value)), False
+
+
+def _counterpart(loop: Loop, item: Occurrence, anchor: Occurrence) -> str | None:
+    """The anchor's loop at the same depth: loops of different roles often keep step with each other."""
+    mine, theirs = ([p.var for p in o.event.loops if p.kind is LoopKind.SEQ] for o in (item, anchor))
+    depth = mine.index(loop.var) if loop.var in mine else len(theirs)
+    return theirs[depth] if depth < len(theirs) else None
 
 
 def _cta(program: Program, loop: Loop, node: PathNode, *anchors: Anchor) -> Where:

@@ -117,14 +117,26 @@ class ArriveAction:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectAction:
+    """More transaction bytes in the current phase of the barrier of a CTA (None: the thread's), without an arrival."""
+
+    barrier: str
+    tx: int
+    cta: Index | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AwaitAction:
     """Wait for phase (number of earlier awaits of this thread) - lag of its CTA's barrier, or of the CTA `cta`;
-    `joined`: for that of its latest arrive."""
+    `joined`: for that of its latest arrive. `relaxed`: acquires nothing; `local`: only what threads of its own CTA
+    release."""
 
     barrier: str
     lag: int
     joined: bool = False
     cta: Index | None = None
+    relaxed: bool = False
+    local: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +153,7 @@ class ExitAction:
     """The end of a CTA."""
 
 
-Action = FenceAction | ArriveAction | AwaitAction | WaitAction | ExitAction | Effect
+Action = FenceAction | ArriveAction | ExpectAction | AwaitAction | WaitAction | ExitAction | Effect
 
 ALL = -1
 """`pending` of a wait that covers the open group."""

@@ -21,12 +21,13 @@ ROUNDS = 20
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """No instances of `events` (tags "x", "y", ...) satisfy `bad`; `check` decides the same concretely."""
+    """No instances of `events` (tags "x", "y", ...) satisfy `bad`; `check` decides the same concretely. Without it,
+    what is found is a candidate, of which products of variables alone are known to be exact."""
 
     name: str
     events: tuple[Event, ...]
     bad: Callable[[Model, Phases, tuple[Instance, ...]], Formula]
-    check: Callable[[Program, Env, tuple[Occurrence, ...]], bool]
+    check: Callable[[Program, Env, tuple[Occurrence, ...]], bool] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,8 @@ def hold(program: Program, prop: Property) -> Verdict:
                 return Undecided(f"solver: {reason}")
             case Sat(values):
                 found = _replay(session, prop, tags, values)
+                if found is None and prop.check is None:
+                    continue
                 if found is not None:
                     return found
                 if not session.refine(values):
@@ -66,6 +69,10 @@ def hold(program: Program, prop: Property) -> Verdict:
 
 
 def _replay(session: Session, prop: Property, tags: dict[str, Event], values: Values) -> Found | None:
+    if prop.check is None:
+        if session.refine(values):
+            return None
+        return Found(session.sizes(values), tuple(session.concrete(t, values) for t in tags))
     for candidate in (session.minimise(values), values):
         occurrences = tuple(session.concrete(t, candidate) for t in tags)
         sizes = session.sizes(candidate)

@@ -11,7 +11,7 @@ from exogpu.verify.result import Report
 def decide(kernel: Kernel, policy: Policy, jobs: int = 1) -> Report:
     """The report on a kernel or a skeleton; the prover is imported only now, since it loads the solver."""
     if isinstance(kernel, Skeleton):
-        from exogpu.verify.skeleton import verify_skeleton
+        from exogpu.verify.skeleton.verdict import verify_skeleton
 
         return verify_skeleton(kernel, policy, jobs=jobs)
     from exogpu.verify.prove import verify

@@ -1,0 +1,163 @@
+"""The barriers of a skeleton: which barrier of the parallel program a statement means.
+
+The last dimension of an mbarrier array that is indexed by loop variables is a ring: one barrier with that many slots,
+whose phases go round. All other dimensions are told apart, one barrier for each index. A named barrier is one for each
+id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from exogpu.ir.evaluate import evaluate
+from exogpu.ir.index import Cmp, Index, Int
+from exogpu.ir.linear import literal
+from exogpu.ir.skeleton import operations as op
+from exogpu.ir.skeleton.objects import Mbarriers, Ref
+from exogpu.ir.skeleton.tree import RANK, TID, Skeleton
+from exogpu.ir.stmt import Point
+from exogpu.ir.walk import index_names
+from exogpu.source import Span
+from exogpu.verify.declared import CLUSTER_BARRIER
+from exogpu.verify.program import Barrier, Event
+from exogpu.verify.skeleton.place import Place
+from exogpu.verify.skeleton.unsupported import NotModelled
+from exogpu.verify.skeleton.walk import every_ref, every_statement
+
+IDS = 16
+"""Named barriers of a CTA (PTX ISA, bar)."""
+TRIED = 64
+"""Values of a loop variable for which the ids of named barriers are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A barrier that some of a statement's threads mean, its slot, and their place."""
+
+    name: str
+    slot: Index
+    place: Place
+
+
+@dataclass
+class Signals:
+    """The barriers that statements have named so far, and what belongs to each."""
+
+    skeleton: Skeleton
+    barriers: dict[str, Barrier] = field(default_factory=dict)
+    slots: dict[int, Index] = field(default_factory=dict)
+    weights: dict[int, int] = field(default_factory=dict)
+    parities: dict[int, Index] = field(default_factory=dict)
+
+    @cached_property
+    def arrays(self) -> Mapping[str, Mbarriers]:
+        """The mbarrier arrays by name."""
+        return {o.name: o for o in self.skeleton.objects if isinstance(o, Mbarriers)}
+
+    @cached_property
+    def rings(self) -> frozenset[str]:
+        """Arrays whose last index some statement takes from a loop or a counter."""
+        refs = [r for r in every_ref(self.skeleton) if r.name in self.arrays and r.dims]
+        return frozenset(r.name for r in refs if _indices(r)[-1:] and index_names(_indices(r)[-1]) - {TID, RANK})
+
+    @cached_property
+    def naming(self) -> frozenset[str]:
+        """Variables that tell barriers or CTAs apart."""
+        out = frozenset[str]()
+        for ref in every_ref(self.skeleton):
+            if ref.name in self.arrays:
+                fixed = _indices(ref)[: -1 if ref.name in self.rings else None]
+                out = out.union(*(index_names(e) for e in fixed))
+            if ref.cta is not None:
+                out |= index_names(ref.cta)
+        for stmt in every_statement(self.skeleton):
+            if isinstance(stmt, op.TmaLoad):
+                out = out.union(*(index_names(c) for c in stmt.multicast or ()))
+        return out - {TID, RANK}
+
+    # -- mbarriers -----------------------------------------------------------------------------------------------
+
+    def parts(self, ref: Ref, place: Place, read: Callable[[Index], Index]) -> Iterator[Part]:
+        """The barriers that the threads of a place mean by a reference."""
+        array = self.arrays[ref.name]
+        indices = tuple(read(e) for e in _indices(ref)) or (Int(0),)
+        ring = ref.name in self.rings
+        fixed, slot = (indices[:-1], indices[-1]) if ring else (indices, Int(0))
+        depth = array.shape[-1] if ring else 1
+        for numbers, part in _told_apart(fixed, place, ref.span):
+            name = ref.name + "".join(f"[{n}]" for n in numbers if array.shape)
+            if array.count is None:
+                raise NotModelled(f"`{ref.name}` is initialised by statements, which has no proof yet", ref.span)
+            self.barriers.setdefault(name, Barrier(name, depth, array.count, array.span))
+            yield Part(name, slot, part)
+
+    def arrived(self, name: str, event: Event, count: int) -> None:
+        """An arrive statement makes `count` arrivals."""
+        self.weights[event.id] = count
+
+    def awaited(self, name: str, event: Event, parity: Index) -> None:
+        """An await statement tests a parity."""
+        self.parities[event.id] = parity
+
+    # -- others --------------------------------------------------------------------------------------------------
+
+    def named(self, number: Index, count: int | None, place: Place, span: Span) -> Iterator[Part]:
+        """The named barriers that the threads of a place mean by an id."""
+        total = sum(b.role.threads for b in self.skeleton.bodies if 0 in b.role.ctas)
+        wanted = total if count is None else count
+        for (value,), part in _told_apart((number,), place, span, small=True):
+            if not 0 <= value < IDS:
+                raise NotModelled(f"there is no named barrier {value}", span)
+            name = f"barrier {value}"
+            known = self.barriers.setdefault(name, Barrier(name, 1, wanted, span, named=True))
+            if known.count != wanted:
+                raise NotModelled(f"named barrier {value} is used for {known.count} and for {wanted} threads", span)
+            yield Part(name, Int(0), part)
+
+    def cluster(self, span: Span) -> str:
+        """The cluster's own barrier."""
+        everybody = sum(b.role.threads * len(b.role.ctas) for b in self.skeleton.bodies)
+        self.barriers.setdefault(CLUSTER_BARRIER, Barrier(CLUSTER_BARRIER, 1, everybody, span, named=True, split=True))
+        return CLUSTER_BARRIER
+
+
+def _indices(ref: Ref) -> tuple[Index, ...]:
+    if not all(isinstance(d, Point) for d in ref.dims):
+        raise NotModelled(f"a statement means several mbarriers of `{ref.name}` at once", ref.span)
+    return tuple(d.index for d in ref.dims if isinstance(d, Point))
+
+
+def _told_apart(
+    indices: tuple[Index, ...], place: Place, span: Span, *, small: bool = False
+) -> Iterator[tuple[tuple[int, ...], Place]]:
+    """The values of index expressions, each with the threads that have it; `small`: those over one loop variable take
+    few values, each in some iterations."""
+    if not indices:
+        yield (), place
+        return
+    first, rest = indices[0], indices[1:]
+    names = index_names(first)
+    constant = literal(first)
+    if constant is not None:
+        choices = [(constant, place)]
+    elif names == {TID}:
+        values = {t: evaluate(first, {TID: t}) for t in place.who}
+        groups = {v: tuple(t for t in place.who if values[t] == v) for v in sorted(set(values.values()))}
+        choices = [(v, replace(place, who=who)) for v, who in groups.items()]
+    elif names == {RANK}:
+        wanted = sorted({evaluate(first, {RANK: c}) for c in place.role.ctas})
+        choices = [(v, _where(first, v, place)) for v in wanted]
+    elif small and len(names) == 1:
+        wanted = sorted({evaluate(first, dict.fromkeys(names, v)) for v in range(TRIED)})
+        choices = [(v, _where(first, v, place)) for v in wanted]
+    else:
+        raise NotModelled("which barrier is meant depends on more than one thing", span)
+    for value, part in choices:
+        for others, inner in _told_apart(rest, part, span, small=small):
+            yield (value, *others), inner
+
+
+def _where(index: Index, value: int, place: Place) -> Place:
+    return replace(place, guards=(*place.guards, Cmp("==", index, Int(value))))

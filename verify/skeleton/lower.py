@@ -1,0 +1,204 @@
+"""Skeletons to the parallel program: the control of every role; `operations` has what single statements become."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from exogpu.ir.evaluate import holds
+from exogpu.ir.index import Bin, BoolOp, Cond, Index, Int, Not, Var
+from exogpu.ir.linear import literal
+from exogpu.ir.skeleton.operations import Exit, MemoryFence
+from exogpu.ir.skeleton.tree import RANK, TID, Elect, For, If, Let, RoleDecl, Skeleton, Step, Stmt, Unknown
+from exogpu.ir.walk import index_names, substitute_cond, substitute_index
+from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
+from exogpu.verify.skeleton.operations import Operations, Reading
+from exogpu.verify.skeleton.place import Numbers, Place
+from exogpu.verify.skeleton.unsupported import NotModelled
+from exogpu.verify.skeleton.walk import nested
+
+MOST_UNROLLED = 16
+"""Most iterations of a loop with literal bounds that is unrolled, where its variable names a barrier."""
+
+
+@dataclass
+class Walk:
+    """The walk through the roles: what it has collected so far."""
+
+    skeleton: Skeleton
+    emit: Operations
+    derived: dict[str, Derived] = field(default_factory=dict)
+    unknowns: dict[str, Unknown] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Walks every body."""
+        self.unknowns = dict(self.skeleton.unknowns)
+        numbers = Numbers()
+        for body in self.skeleton.bodies:
+            names: dict[str, Index] = {RANK: Int(body.role.ctas[0])} if len(body.role.ctas) == 1 else {}
+            place = Place((), (), numbers, body.role, tuple(range(body.role.threads)), names)
+            for counter in self._counters(body.role, body.stmts):
+                place = counter(place)
+            self.block(body.stmts, place)
+
+    # -- counters ------------------------------------------------------------------------------------------------
+
+    def _counters(self, role: RoleDecl, stmts: tuple[Stmt, ...]) -> Iterator[_Naming]:
+        """Variables that are stepped: each is a count of its steps since the one statement that gives it a value."""
+        stepped = {s.name: s.modulus for s, _ in nested(stmts) if isinstance(s, Step)}
+        for name, modulus in stepped.items():
+            lets = [(s, depth) for s, depth in nested(stmts) if isinstance(s, Let) and s.name == name]
+            if len(lets) != 1 or literal(lets[0][0].value) is None:
+                raise NotModelled(f"the counter `{name}` does not get one constant value in one place", role.span)
+            let, depth = lets[0]
+            variable = f"{role.name}.{name}"
+            self.derived[variable] = Counter(literal(let.value) or 0, (), modulus, depth)
+            yield _Naming(name, variable)
+
+    def step(self, stmt: Step, place: Place) -> None:
+        """Steps are events of which counters count the executions."""
+        meaning = place.names[stmt.name]
+        if not isinstance(meaning, Var) or len(place.who) != place.role.threads or place.explicit:
+            raise NotModelled(f"the counter `{stmt.name}` differs between threads", stmt.span)
+        found = self.derived[meaning.name]
+        if not isinstance(found, Counter) or found.modulus != stmt.modulus:
+            raise NotModelled(f"the counter `{stmt.name}` is stepped in two ways", stmt.span)
+        event = self.emit.tick(stmt, place)
+        self.derived[meaning.name] = replace(found, steps=(*found.steps, (event.id, stmt.by)))
+
+    # -- control -------------------------------------------------------------------------------------------------
+
+    def block(self, stmts: tuple[Stmt, ...], place: Place) -> None:
+        """The statements of a block, each where the ones before leave off."""
+        fenced: MemoryFence | None = None
+        for stmt in stmts:
+            match stmt:
+                case Let(name, value):
+                    if not isinstance(place.names.get(name), Var) or place.names[name] not in map(Var, self.derived):
+                        place = place.naming(name, self.expr(value, place))
+                case Step():
+                    self.step(stmt, place)
+                case For():
+                    self.loop(stmt, place)
+                case If():
+                    place = self.branch(stmt, place)
+                case Elect(body):
+                    place = self._after(body, place, self.inside(elected(place), place, body))
+                case Exit():
+                    self.emit.exit(stmt, place)
+                    return
+                case _:
+                    read = Reading(partial(self.expr, place=place), partial(self.cond, place=place))
+                    self.emit.operation(stmt, place, read, fenced)
+            fenced = stmt if isinstance(stmt, MemoryFence) else None
+
+    def inside(self, who: tuple[int, ...], place: Place, body: tuple[Stmt, ...]) -> tuple[int, ...]:
+        """A body by some of the threads."""
+        if who:
+            self.block(body, replace(place, who=who))
+        return who
+
+    def _after(self, body: tuple[Stmt, ...], place: Place, who: tuple[int, ...]) -> Place:
+        """Behind a body in which those threads may have ended."""
+        if not any(isinstance(s, Exit) for s, _ in nested(body)):
+            return place
+        if any(s.loop is not None for s in place.path) or not any(isinstance(s, Exit) for s in body):
+            raise NotModelled("threads end inside a loop or a nested branch", body[0].span)
+        return replace(place, who=tuple(t for t in place.who if t not in who))
+
+    def branch(self, stmt: If, place: Place) -> Place:
+        """A condition on the thread alone is decided here; others become guards."""
+        test = self.cond(stmt.cond, place)
+        names = index_names(test)
+        if names <= {TID}:
+            chosen = tuple(t for t in place.who if holds(test, {TID: t}))
+            others = tuple(t for t in place.who if t not in chosen)
+            place = self._after(stmt.then, place, self.inside(chosen, place, stmt.then))
+            return self._after(stmt.orelse, place, self.inside(others, place, stmt.orelse))
+        explicit = place.explicit or TID in names
+        if any(isinstance(s, Exit) for s, _ in nested((*stmt.then, *stmt.orelse))):
+            if any(s.loop is not None for s in place.path) or not isinstance(stmt.then[-1], Exit) or stmt.orelse:
+                raise NotModelled("threads end inside a loop or a nested branch", stmt.span)
+            self.block(stmt.then, replace(place, guards=(*place.guards, *conjuncts(test)), explicit=explicit))
+            return replace(place, guards=(*place.guards, *conjuncts(Not(test))), explicit=explicit)
+        for body, guard in ((stmt.then, test), (stmt.orelse, Not(test))):
+            if body:
+                self.block(body, replace(place, guards=(*place.guards, *conjuncts(guard)), explicit=explicit))
+        return place
+
+    def loop(self, stmt: For, place: Place) -> None:
+        lo, hi = self.expr(stmt.lo, place), self.expr(stmt.hi, place)
+        first, last = literal(lo), literal(hi)
+        if first is not None and last is not None and self.emit.names_barrier(stmt):
+            if last - first > MOST_UNROLLED:
+                raise NotModelled(f"more than {MOST_UNROLLED} iterations name different barriers", stmt.span)
+            for value in range(first, last):
+                self.block(stmt.body, place.naming(stmt.var, Int(value)))
+            return
+        if (index_names(lo) | index_names(hi)) & {TID, RANK}:
+            raise NotModelled("the trip count of a loop depends on the thread", stmt.span)
+        self.block(stmt.body, place.enter(Loop(stmt.var, lo, hi, LoopKind.SEQ)))
+
+    # -- expressions ---------------------------------------------------------------------------------------------
+
+    def expr(self, e: Index, place: Place) -> Index:
+        """An expression with names replaced by what they stand for; unknown numbers become derived variables."""
+        return substitute_index(e, self._meanings(e, place))
+
+    def cond(self, c: Cond, place: Place) -> Cond:
+        """A condition, likewise."""
+        return substitute_cond(c, self._meanings(c, place))
+
+    def _meanings(self, e: Index | Cond, place: Place) -> dict[str, Index]:
+        out = dict(place.names)
+        for name in index_names(e) & self.unknowns.keys():
+            unknown = self.unknowns[name]
+            args = tuple(self.expr(a, place) for a in unknown.args)
+            shown = f"{unknown.name}({', '.join(map(_shown, args))})"
+            self.derived[shown] = Applied(unknown.name, args, unknown.below)
+            out[name] = Var(shown)
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class _Naming:
+    """A counter's name, and the variable that it stands for."""
+
+    name: str
+    variable: str
+
+    def __call__(self, place: Place) -> Place:
+        return place.naming(self.name, Var(self.variable))
+
+
+def elected(place: Place) -> tuple[int, ...]:
+    """The first thread of each executing unit that is here at all."""
+    unit = place.role.unit
+    first: dict[int, int] = {}
+    for t in place.who:
+        first.setdefault(t // unit, t)
+    return tuple(first.values())
+
+
+def conjuncts(cond: Cond) -> tuple[Cond, ...]:
+    """A condition as separate guards."""
+    match cond:
+        case BoolOp("and", args):
+            return tuple(c for a in args for c in conjuncts(a))
+        case Not(BoolOp("or", args)):
+            return tuple(c for a in args for c in conjuncts(Not(a)))
+        case Not(Not(arg)):
+            return conjuncts(arg)
+        case _:
+            return (cond,)
+
+
+def _shown(e: Index) -> str:
+    match e:
+        case Var(name):
+            return name
+        case Int(value):
+            return str(value)
+        case Bin(op, left, right):
+            return f"({_shown(left)} {op} {_shown(right)})"

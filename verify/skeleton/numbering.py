@@ -1,0 +1,243 @@
+"""Of which phase every signal and wait of an mbarrier is.
+
+A thread's arrivals and copies go round: its first `rate` executions belong to phase 0, the next to phase 1, and so on.
+A wait states its phase by its parity, up to a multiple of two: which one is read off a thread's own waits at a small
+size, since each is for the phase of the one before in its slot or for the next. Nothing here has to be right: what is
+chosen is proved afterwards (`obligations`), and a choice that is wrong is not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Tallies
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from exogpu.ir.evaluate import evaluate
+from exogpu.ir.index import Bin, Index, Int, Var
+from exogpu.ir.walk import index_names
+from exogpu.verify.concrete import Occurrence, occurrences
+from exogpu.verify.derived import concrete
+from exogpu.verify.phases import Channel, arrives, awaits, channels, copies
+from exogpu.verify.program import (
+    TASKS,
+    Applied,
+    Barrier,
+    Counted,
+    Counter,
+    Derived,
+    Event,
+    ExpectAction,
+    LoopKind,
+    Program,
+    Stated,
+)
+from exogpu.verify.skeleton.barriers import Signals
+from exogpu.verify.skeleton.unsupported import NotModelled
+
+MOST_RATES = 4
+"""Largest number of arrivals of one thread in one phase that is tried where several threads arrive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Statements by which each of the `channels` contributes `rate` executions to every phase of a barrier: arrivals if
+    `arrivals` (that many by each execution), else bytes alone."""
+
+    channels: frozenset[Channel]
+    statements: tuple[Event, ...]
+    rate: int
+    arrivals: int
+
+    @property
+    def thread(self) -> int:
+        """One of its threads: all count alike."""
+        return min(thread for thread, _ in self.channels)
+
+    @property
+    def ctas(self) -> frozenset[int]:
+        """The CTAs whose barriers it signals."""
+        return frozenset(cta for _, cta in self.channels)
+
+
+def expects(program: Program, barrier: str) -> list[Event]:
+    """Statements that announce bytes without arriving."""
+    return [e for e in program.events if isinstance(e.action, ExpectAction) and e.action.barrier == barrier]
+
+
+def numbered(program: Program, signals: Signals) -> tuple[Program, dict[str, tuple[Flow, ...]]]:
+    """The program with a phase for every signal and wait of its mbarriers, and the flows of each."""
+    flows: dict[str, tuple[Flow, ...]] = {}
+    events = list(program.events)
+    derived = dict(program.derived)
+    for barrier in program.barriers.values():
+        if barrier.named:
+            continue
+        found = tuple(_flows(program, barrier, signals))
+        for flow in found:
+            of = tuple(e.id for e in flow.statements)
+            for e in flow.statements:
+                events[e.id] = replace(events[e.id], numbering=Counted(of, flow.rate))
+        for wait in awaits(program, barrier.name):
+            parity = _growing(signals.parities[wait.id], derived)
+            shift = _shift(replace(program, derived=derived), barrier, wait, parity, signals)
+            events[wait.id] = replace(events[wait.id], numbering=Stated(_phase(signals, barrier, wait, parity, shift)))
+        flows[barrier.name] = found
+    out = replace(program, events=tuple(events), derived=derived)
+    return out, {
+        name: tuple(replace(f, statements=tuple(out.events[e.id] for e in f.statements)) for f in found)
+        for name, found in flows.items()
+    }
+
+
+# -- signals -----------------------------------------------------------------------------------------------------------
+
+
+def _flows(program: Program, barrier: Barrier, signals: Signals) -> Iterator[Flow]:
+    """What arrives, then what only delivers or announces bytes."""
+    arriving = parties(program, arrives(program, barrier.name))
+    rates = _arrival_rates(program, barrier, arriving, signals)
+    for (through, statements), rate in zip(arriving, rates, strict=True):
+        yield Flow(through, statements, rate, _weight(statements, signals))
+    for statements in (copies(program, barrier.name), expects(program, barrier.name)):
+        for through, group in parties(program, statements):
+            yield Flow(through, group, _together(program, barrier, group, signals), 0)
+
+
+def parties(program: Program, statements: Sequence[Event]) -> list[tuple[frozenset[Channel], tuple[Event, ...]]]:
+    """Channels that exactly the same of the statements use, with those statements."""
+    groups: dict[tuple[int, ...], set[Channel]] = {}
+    used = {e.id: channels(program, e) for e in statements}
+    for channel in sorted(frozenset[Channel]().union(*used.values())):
+        groups.setdefault(tuple(e.id for e in statements if channel in used[e.id]), set()).add(channel)
+    for ids, through in groups.items():
+        if any(not used[i] <= through for i in ids):
+            at = program.events[ids[0]]
+            raise NotModelled(f"{at.label} and others on the barrier share only some of their threads", at.span)
+    return [(frozenset(t), tuple(program.events[i] for i in ids)) for ids, t in groups.items()]
+
+
+def _weight(statements: Iterable[Event], signals: Signals) -> int:
+    weights = {signals.weights[e.id] for e in statements}
+    if len(weights) != 1:
+        at = next(iter(statements))
+        raise NotModelled("arrive statements of one thread make different numbers of arrivals", at.span)
+    return weights.pop()
+
+
+def _arrival_rates(
+    program: Program,
+    barrier: Barrier,
+    parties: list[tuple[frozenset[Channel], tuple[Event, ...]]],
+    signals: Signals,
+) -> tuple[int, ...]:
+    """Executions in each phase, so that the arrivals make up the barrier's count; all 1 if nothing fits."""
+    ones = (1,) * len(parties)
+    sizes: list[tuple[int, int]] = []
+    for through, statements in parties:
+        per_cta = Tallies(cta for _, cta in through)
+        sizes.append((max(per_cta.values()), _weight(statements, signals)))
+    if len(parties) == 1:
+        arrivals = sizes[0][0] * sizes[0][1]
+        return (max(1, barrier.count // arrivals),) if barrier.count % arrivals == 0 else ones
+    for rates in sorted(product(range(1, MOST_RATES + 1), repeat=min(len(parties), 4)), key=sum):
+        if len(rates) < len(parties):
+            break
+        if sum(r * n * w for r, (n, w) in zip(rates, sizes, strict=True)) == barrier.count:
+            return rates
+    return ones
+
+
+def _together(program: Program, barrier: Barrier, group: tuple[Event, ...], signals: Signals) -> int:
+    """Executions in one phase: the statements that stand in one block, if the slots bear it out."""
+    sizes = set(Tallies(_block(e) for e in group).values())
+    for rate in sorted({*sizes, 1}, reverse=True):
+        if _in_slots(program, barrier, group, rate, signals):
+            return rate
+    return 1
+
+
+def _block(event: Event) -> tuple[int, ...]:
+    """The sequential loops around an event."""
+    return tuple(s.position for s in event.path if s.loop is not None and s.loop.kind is LoopKind.SEQ)
+
+
+def _in_slots(program: Program, barrier: Barrier, group: tuple[Event, ...], rate: int, signals: Signals) -> bool:
+    """At a small size, one thread's executions go through the slots `rate` at a time."""
+    thread = min(t for e in group for t, _ in channels(program, e))
+    walk = _by_thread(program, group, thread, barrier)
+    return all(evaluate(signals.slots[o.event.id], o.env) == n // rate % barrier.ring for n, o in enumerate(walk))
+
+
+# -- waits -------------------------------------------------------------------------------------------------------------
+
+
+def _growing(parity: Index, derived: dict[str, Derived]) -> Index:
+    """A number of the same parity that grows where the parity flips."""
+    match parity:
+        case Bin("+" | "-", left, right):
+            return Bin("+", _growing(left, derived), _growing(right, derived))
+        case Bin("%", inner, Int(m)) if m % 2 == 0:
+            return _growing(inner, derived)
+        case Bin("*", Int(k), inner) | Bin("*", inner, Int(k)):
+            return _growing(inner, derived) if k % 2 else Int(0)
+        case Int(value):
+            return Int(value % 2)
+        case Var(name) if isinstance(found := derived.get(name), Counter) and found.modulus in (2, None):
+            steps = f"steps of {name}"
+            derived[steps] = replace(found, start=found.start % 2, modulus=None)
+            return Var(steps)
+        case _:
+            return parity
+
+
+def _phase(signals: Signals, barrier: Barrier, wait: Event, parity: Index, shift: int) -> Index:
+    """Slot + ring x (phase in the slot)."""
+    inside = parity if shift == 0 else Bin("-", parity, Int(2 * shift))
+    if barrier.ring == 1:
+        return inside
+    return Bin("+", signals.slots[wait.id], Bin("*", Int(barrier.ring), inside))
+
+
+def _shift(program: Program, barrier: Barrier, wait: Event, parity: Index, signals: Signals) -> int:
+    """How many times two the stated number is ahead of the phase."""
+    thread = min(t for t, _ in channels(program, wait))
+    found = awaits(program, barrier.name)
+    group = tuple(e for e in found if any(t == thread for t, _ in channels(program, e)))
+    latest: dict[int, int] = {}
+    for o in _by_thread(program, group, thread, barrier):
+        slot, tested = evaluate(signals.slots[o.event.id], o.env), evaluate(signals.parities[o.event.id], o.env) % 2
+        before = latest.get(slot)
+        if before is None:
+            latest[slot] = -1 if tested else 0
+        elif before % 2 != tested:
+            latest[slot] = before + 1
+        if o.event.id == wait.id:
+            return (_value(program, parity, o) - latest[slot]) // 2
+    return 0
+
+
+def _value(program: Program, e: Index, at: Occurrence) -> int:
+    """An expression where an event is executed; derived variables that the event itself does not name, too."""
+    missing = index_names(e) & program.derived.keys() - at.env.keys()
+    return evaluate(e, {**at.env, **{n: concrete(program, n, at.event, at.env) for n in missing}})
+
+
+# -- one thread at a small size ----------------------------------------------------------------------------------------
+
+
+def _by_thread(program: Program, group: Iterable[Event], thread: int, barrier: Barrier) -> list[Occurrence]:
+    """What a thread executes of some statements, in its order, at a size of a few rounds."""
+    sizes = trial_sizes(program, 2 * barrier.ring + 2)
+    found = (o for e in group for o in occurrences(program, e, sizes, {}) if thread in o.threads)
+    return sorted(found, key=lambda o: o.key)
+
+
+def trial_sizes(program: Program, value: int) -> Mapping[str, int]:
+    """All sizes alike, and every unknown number 1."""
+    sizes = dict.fromkeys(program.sizes, value) | {TASKS: 1}
+    for meaning in program.derived.values():
+        if isinstance(meaning, Applied):
+            for args in product(range(value + 1), repeat=len(meaning.args)):
+                sizes[meaning.at(args)] = min(1, meaning.below - 1)
+    return sizes

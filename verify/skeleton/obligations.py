@@ -1,0 +1,358 @@
+"""What has to be shown of a skeleton, as pieces that are decided apart from each other.
+
+Only proofs come from here: what is not proved is UNKNOWN with the reason, and it takes an execution that goes wrong to
+refute it (`exogpu.verify.explore`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from exogpu.ir.evaluate import holds
+from exogpu.ir.index import Index
+from exogpu.smt.poly import ZERO, Poly
+from exogpu.smt.terms import Formula
+from exogpu.source import Span
+from exogpu.verify.bounds import bounds
+from exogpu.verify.claim import Claim
+from exogpu.verify.concrete import Env, Occurrence, Unrolling, cta_meant
+from exogpu.verify.graph import Needs
+from exogpu.verify.index import to_formula, to_poly
+from exogpu.verify.instance import Instance, Model
+from exogpu.verify.ordering import Goal, Impossible, Proved, Undecided, Violated, decide
+from exogpu.verify.ordinal import NoClosedForm, count_all
+from exogpu.verify.phases import Phases, awaits, channels
+from exogpu.verify.pieces import Piece
+from exogpu.verify.program import Barrier, Event, ExpectAction, Program
+from exogpu.verify.races import Conflict, conflicts
+from exogpu.verify.result import Chain, Obligation, Query, Status
+from exogpu.verify.single import Found, Property, hold
+from exogpu.verify.skeleton.numbering import Flow
+from exogpu.verify.skeleton.operations import Checked
+from exogpu.verify.witness import shown_sizes
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a skeleton's program besides its events."""
+
+    flows: dict[str, tuple[Flow, ...]]
+    slots: dict[int, Index]
+    checks: tuple[Checked, ...]
+
+
+def pieces(program: Program, facts: Facts) -> Iterator[Piece]:
+    """Every obligation but progress (`rank`)."""
+    for conflict in conflicts(program):
+        yield Piece(4, partial(_race, conflict=conflict))
+    for barrier in program.barriers.values():
+        if not barrier.named:
+            yield from _mbarrier(program, facts, barrier)
+    for claim in _claims(program, facts):
+        yield Piece(1, partial(_claimed, claim=claim))
+
+
+# -- verdicts ----------------------------------------------------------------------------------------------------------
+
+
+def settle(program: Program, base: Obligation, parts: Sequence[Goal | Property]) -> Obligation:
+    """Proved if all parts are."""
+    chains: list[Chain] = []
+    queries: list[Query] = []
+    for part in parts:
+        outcome = decide(program, part) if isinstance(part, Goal) else hold(program, part)
+        match outcome:
+            case Proved(found, query):
+                chains += found
+                queries.append(query)
+            case Impossible():
+                pass
+            case Undecided(reason):
+                return replace(base, status=Status.UNKNOWN, reason=f"{part.name}: {reason}")
+            case Violated(unrolling):
+                at = _at(unrolling.sizes)
+                return replace(base, status=Status.UNKNOWN, reason=f"{part.name}: nothing orders the two with {at}")
+            case Found(sizes, _):
+                return replace(base, status=Status.UNKNOWN, reason=f"{part.name}: it fails with {_at(sizes)}")
+    return replace(base, chains=tuple(dict.fromkeys(chains)), queries=tuple(queries))
+
+
+def _at(sizes: Env) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in shown_sizes(sizes)[:-1]) or "any sizes"
+
+
+def any_of(program: Program, base: Obligation, ways: Sequence[Sequence[Goal | Property]]) -> Obligation:
+    """Proved if all parts of one way are."""
+    verdicts: list[Obligation] = []
+    for way in ways:
+        verdicts.append(settle(program, base, way))
+        if verdicts[-1].status is Status.PROVED:
+            return verdicts[-1]
+    reason = "; ".join(dict.fromkeys(v.reason for v in verdicts)) or "nothing can show it"
+    return replace(base, status=Status.UNKNOWN, reason=reason)
+
+
+def _race(program: Program, conflict: Conflict) -> Iterator[Obligation]:
+    first, second = conflict.first, conflict.second
+    one, other = (f"{use.event.label} (line {use.event.span.line})" for use in (first, second))
+    title = f"{one} and {other} on {conflict.buffer.name} are ordered"
+    base = _base(conflict.goal.name, conflict.rule, title, second.access.span)
+    found = settle(program, base, (conflict.goal,))
+    if found.status is not Status.PROVED or found.chains or found.queries:
+        yield found
+
+
+def _claims(program: Program, facts: Facts) -> Iterator[Claim]:
+    for event in program.events:
+        for n, access in enumerate(event.accesses):
+            yield from bounds(program, event, access, n)
+    for checked in facts.checks:
+        yield _check(checked)
+
+
+def _claimed(program: Program, claim: Claim) -> Iterator[Obligation]:
+    base = Obligation(claim.prop.name, claim.rule, claim.title, Status.PROVED, claim.span)
+    yield settle(program, base, (claim.prop,))
+
+
+def _check(checked: Checked) -> Claim:
+    event, cond = checked.event, checked.cond
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        return model.ctx.api.negate(to_formula(model.ctx, cond, xs[0].env))
+
+    def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
+        return not holds(cond, xs[0].env)
+
+    text = checked.stmt.text or "the condition"
+    prop = Property(f"check/{event.id}", (event,), bad, check)
+    return Claim(prop, "seq.mismatch", f"{text} holds", f"{text} does not hold", checked.stmt.span)
+
+
+# -- mbarriers ---------------------------------------------------------------------------------------------------------
+
+
+def _mbarrier(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piece]:
+    flows = facts.flows[barrier.name]
+    waits = awaits(program, barrier.name)
+    if not flows and not waits:
+        return
+    yield Piece(1, lambda _: (_count(barrier, flows),))
+    yield Piece(2, lambda p: (_bytes(p, barrier, flows),))
+    for flow in flows:
+        for event in flow.statements:
+            yield Piece(1, partial(_slot, barrier=barrier, event=event, slot=facts.slots[event.id]))
+            yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows))
+            if isinstance(event.action, ExpectAction):
+                yield Piece(4, partial(_announced, barrier=barrier, event=event, flows=flows))
+    for wait in waits:
+        yield Piece(1, partial(_stated, barrier=barrier, wait=wait, slot=facts.slots[wait.id]))
+        yield Piece(6, partial(_open, barrier=barrier, event=wait, flows=flows))
+        yield Piece(6, partial(_not_lapped, barrier=barrier, wait=wait, flows=flows))
+
+
+def _base(name: str, rule: str, title: str, span: Span) -> Obligation:
+    return Obligation(name, rule, title, Status.PROVED, span)
+
+
+def _count(barrier: Barrier, flows: tuple[Flow, ...]) -> Obligation:
+    base = _base(
+        f"count/{barrier.name}",
+        "mbar.count",
+        f"each phase of {barrier.name} gets {barrier.count} arrivals",
+        barrier.span,
+    )
+    per_cta: dict[int, int] = {}
+    for flow in flows:
+        for _, cta in flow.channels:
+            per_cta[cta] = per_cta.get(cta, 0) + flow.rate * flow.arrivals
+    wrong = {n for n in per_cta.values() if n != barrier.count}
+    if not wrong:
+        return base
+    reason = f"it waits for {barrier.count} arrivals in a phase, and {min(wrong)} make up a round of those that arrive"
+    return replace(base, status=Status.UNKNOWN, reason=reason)
+
+
+def weight(event: Event) -> int:
+    """Bytes that one execution announces (positive) or delivers (negative)."""
+    announced = getattr(event.action, "tx", 0)
+    delivered = getattr(event.completion, "bytes", 0)
+    return int(announced) - int(delivered)
+
+
+def _bytes(program: Program, barrier: Barrier, flows: tuple[Flow, ...]) -> Obligation:
+    """Every flow has the same bytes in each phase, and they cancel out in every CTA."""
+    title = f"each phase of {barrier.name} is announced the bytes that it gets"
+    base = _base(f"tx/{barrier.name}", "mbar.tx_bytes", title, barrier.span)
+    balance: dict[int, int] = {}
+    parts: list[Property] = []
+    for flow in flows:
+        amount, steady = _per_phase(flow)
+        parts += steady
+        for _, cta in flow.channels:
+            balance[cta] = balance.get(cta, 0) + amount
+    wrong = {n for n in balance.values() if n}
+    if wrong:
+        n = min(wrong)
+        reason = f"{abs(n)} bytes of a phase are {'not delivered' if n > 0 else 'not announced'}"
+        return replace(base, status=Status.UNKNOWN, reason=reason)
+    if any(weight(e) for f in flows for e in f.statements):
+        parts += _as_many_phases(program, barrier, flows)
+    return settle(program, base, parts)
+
+
+def _per_phase(flow: Flow) -> tuple[int, list[Property]]:
+    """Bytes in one phase, and what shows that it is the same in all."""
+    weights = {weight(e) for e in flow.statements}
+    if len(weights) == 1:
+        return weights.pop() * flow.rate, []
+    if flow.rate % len(flow.statements):
+        raise NoClosedForm("statements with different bytes do not make up whole phases")
+    amount = sum(weight(e) for e in flow.statements) * flow.rate // len(flow.statements)
+    return amount, [_steady(flow, e, amount) for e in flow.statements]
+
+
+def _steady(flow: Flow, event: Event, amount: int) -> Property:
+    """Where a phase begins, the bytes so far are those of whole phases."""
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        (x,) = xs
+        ctx = model.ctx
+        counts = [phases.count(x, s) for s in flow.statements]
+        so_far = sum((n * weight(s) for n, s in zip(counts, flow.statements, strict=True)), ZERO)
+        begins = ctx.eq(ctx.mod(sum(counts, ZERO), flow.rate), 0)
+        return ctx.api.conj((begins, ctx.api.negate(ctx.eq(so_far, phases.phase(x) * amount))))
+
+    return Property(f"tx/{event.id}", (event,), bad, None)
+
+
+def _as_many_phases(program: Program, barrier: Barrier, flows: tuple[Flow, ...]) -> Iterator[Property]:
+    """What delivers and what announces bytes go through equally many phases."""
+    moving = [f for f in flows if any(weight(e) for e in f.statements)]
+    for flow in moving[1:]:
+        event = flow.statements[0]
+
+        def bad(model: Model, phases: Phases, xs: tuple[Instance, ...], flow: Flow = flow) -> Formula:
+            one, other = (total(model, f) for f in (moving[0], flow))
+            return model.ctx.api.negate(model.ctx.eq(one * flow.rate, other * moving[0].rate))
+
+        yield Property(f"tx/{barrier.name}/all-{event.id}", (event,), bad, None)
+
+
+def total(model: Model, flow: Flow) -> Poly:
+    """All executions by one thread of a flow."""
+    return sum((count_all(model, s, flow.thread) for s in flow.statements), ZERO)
+
+
+def _slot(program: Program, barrier: Barrier, event: Event, slot: Index) -> Iterator[Obligation]:
+    """Signals go through the slots in turn."""
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        (x,) = xs
+        ctx = model.ctx
+        return ctx.api.negate(ctx.eq(to_poly(ctx, slot, x.env), ctx.mod(phases.phase(x), barrier.ring)))
+
+    title = f"{event.label} (line {event.span.line}) goes through the {barrier.ring} slots in turn"
+    base = _base(f"slot/{barrier.name}/{event.id}", "mbar.count", title, event.span)
+    prop = Property(base.name, (event,), bad, None)
+    if barrier.ring > 1:
+        yield settle(program, base, (prop,))
+
+
+def _stated(program: Program, barrier: Barrier, wait: Event, slot: Index) -> Iterator[Obligation]:
+    """A wait names a slot of the ring, and a phase that its parity can mean."""
+    ring = barrier.ring
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        (x,) = xs
+        ctx = model.ctx
+        here = ctx.between(0, to_poly(ctx, slot, x.env), ring)
+        return ctx.api.negate(ctx.api.conj((here, ctx.ge(phases.phase(x), -ring))))
+
+    title = f"the wait at line {wait.span.line} is for a phase of a slot of {barrier.name}"
+    base = _base(f"wait/{barrier.name}/{wait.id}", "mbar.parity_alias", title, wait.span)
+    yield settle(program, base, (Property(base.name, (wait,), bad, None),))
+
+
+def _open(program: Program, barrier: Barrier, event: Event, flows: tuple[Flow, ...]) -> Iterator[Obligation]:
+    """The phase before in the slot is complete when a signal or a wait comes."""
+    signal = event not in awaits(program, barrier.name)
+    rule = "mbar.unobserved_phase" if signal else "mbar.parity_alias"
+    title = f"the phase before in its slot of {barrier.name} is complete at {event.label} (line {event.span.line})"
+    base = _base(f"open/{barrier.name}/{event.id}", rule, title, event.span)
+    parts: list[Goal | Property] = []
+    for flow in _meeting(program, flows, event):
+        parts.append(enough(barrier, flow, event, barrier.ring))
+        parts += (_follows(barrier, s, event, barrier.ring) for s in flow.statements)
+    yield settle(program, base, parts)
+
+
+def _meeting(program: Program, flows: Sequence[Flow], event: Event) -> Iterator[Flow]:
+    """Flows that signal a barrier which the event means."""
+    meant = {cta for _, cta in channels(program, event)}
+    return (f for f in flows if f.ctas & meant)
+
+
+def enough(barrier: Barrier, flow: Flow, event: Event, behind: int) -> Property:
+    """A flow goes as far as the phase that lies `behind` the event's."""
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        (x,) = xs
+        ctx = model.ctx
+        phase = phases.phase(x) - behind
+        here = ctx.api.disj(ctx.eq(phases.cta(x), cta) for cta in sorted(flow.ctas))
+        return ctx.api.conj((here, ctx.ge(phase, 0), ctx.lt(total(model, flow), (phase + 1) * flow.rate)))
+
+    name = f"{barrier.name}/{event.id}/enough-{flow.statements[0].id}"
+    return Property(name, (event,), bad, None)
+
+
+def _follows(barrier: Barrier, earlier: Event, later: Event, behind: int) -> Goal:
+    """What happens for a phase comes before what happens `behind` phases later."""
+
+    def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
+        ctx, before = model.ctx, phases.phase(x)
+        return ctx.api.conj((phases.same_cta(x, y), ctx.ge(before, 0), ctx.eq(phases.phase(y), before + behind)))
+
+    def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
+        same = cta_meant(u.program, x) == cta_meant(u.program, y)
+        return same and 0 <= u.number_at(x) == u.number_at(y) - behind
+
+    name = f"before/{barrier.name}/{earlier.id}-{later.id}"
+    return Goal(name, earlier, later, condition, check, Needs(temporal=True))
+
+
+def _announced(program: Program, barrier: Barrier, event: Event, flows: tuple[Flow, ...]) -> Iterator[Obligation]:
+    """Bytes are announced while the phase is kept open by an arrival that is still to come."""
+    title = f"the bytes announced at line {event.span.line} belong to a phase that is open"
+    base = _base(f"announced/{barrier.name}/{event.id}", "mbar.tx_bytes", title, event.span)
+    ways: list[list[Goal | Property]] = []
+    for flow in _meeting(program, flows, event):
+        if flow.arrivals and flow.ctas >= {cta for _, cta in channels(program, event)}:
+            ways.append([enough(barrier, flow, event, 0), *(_follows(barrier, event, s, 0) for s in flow.statements)])
+    yield any_of(program, base, ways)
+
+
+def _not_lapped(program: Program, barrier: Barrier, wait: Event, flows: tuple[Flow, ...]) -> Iterator[Obligation]:
+    """Some part of the next phase in the slot comes only after the wait has returned."""
+    title = f"the wait on {barrier.name} at line {wait.span.line} is never overtaken by a whole ring"
+    base = _base(f"parity/{barrier.name}/{wait.id}", "mbar.parity_alias", title, wait.span)
+    meant = {cta for _, cta in channels(program, wait)}
+    ways = [[_overtaking(barrier, wait, s) for s in f.statements] for f in flows if f.ctas >= meant]
+    yield any_of(program, base, ways)
+
+
+def _overtaking(barrier: Barrier, wait: Event, signal: Event) -> Goal:
+    ring = barrier.ring
+
+    def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
+        ctx, waited = model.ctx, phases.phase(x)
+        return ctx.api.conj((phases.same_cta(x, y), ctx.eq(phases.phase(y), waited + ring)))
+
+    def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
+        return cta_meant(u.program, x) == cta_meant(u.program, y) and u.number_at(x) == u.number_at(y) - ring
+
+    name = f"parity/{barrier.name}/{wait.id}-{signal.id}"
+    return Goal(name, wait, signal, condition, check, Needs(temporal=True))

@@ -1,0 +1,329 @@
+"""What single statements of a skeleton become: events of the parallel program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from exogpu.ir.collective import WARP, WARPGROUP
+from exogpu.ir.index import Cond, Index, Int
+from exogpu.ir.instr import Commit as CommitGroup
+from exogpu.ir.instr import Group, Mode, Proxy
+from exogpu.ir.instr import ProxyFence as FencesProxies
+from exogpu.ir.instr import WgmmaFence as FencesRegisters
+from exogpu.ir.linear import literal
+from exogpu.ir.skeleton import operations as op
+from exogpu.ir.skeleton.objects import Ref, Registers
+from exogpu.ir.skeleton.tree import For, Skeleton, Step, Stmt
+from exogpu.ir.walk import substitute_cond, substitute_index
+from exogpu.verify.program import (
+    Access,
+    Action,
+    ArriveAction,
+    AwaitAction,
+    Computed,
+    Event,
+    Exec,
+    ExpectAction,
+    FenceAction,
+    InGroup,
+    TxOn,
+    WaitAction,
+)
+from exogpu.verify.program import Step as PathStep
+from exogpu.verify.skeleton.barriers import Signals
+from exogpu.verify.skeleton.place import Executors, Place, executors
+from exogpu.verify.skeleton.unsupported import NotModelled
+from exogpu.verify.skeleton.windows import Dims, Windows
+
+CLUSTER_SCOPES = ("cluster", "gpu", "sys")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a statement's expressions are read where it stands."""
+
+    index: Callable[[Index], Index]
+    cond: Callable[[Cond], Cond]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A condition that holds whenever an event is executed."""
+
+    event: Event
+    cond: Cond
+    stmt: op.Check
+
+
+@dataclass
+class Operations:
+    """The events of all statements so far."""
+
+    skeleton: Skeleton
+    windows: Windows
+    signals: Signals
+    events: list[Event] = field(default_factory=list)
+    checks: list[Checked] = field(default_factory=list)
+
+    def operation(self, stmt: Stmt, place: Place, read: Reading, fenced: op.MemoryFence | None) -> None:
+        """The events of a statement that is no control; `fenced` is the fence right before it."""
+        match stmt:
+            case op.Access() | op.TmaLoad() | op.StAsync() | op.TmaStore() | op.CpAsync() | op.Wgmma():
+                self._data(stmt, place, read)
+            case op.Arrive() | op.Expect() | op.CopyArrive() | op.Await() | op.Init() | op.Inval():
+                self._mbarrier(stmt, place, read, fenced)
+            case op.BarSync() | op.WarpSync() | op.ClusterArrive() | op.ClusterWait():
+                self._collective(stmt, place, read)
+            case op.Commit() | op.Wait() | op.ProxyFence() | op.WgmmaFence() | op.InitFence() | op.MemoryFence():
+                self._ordering(stmt, place)
+            case op.Check(cond):
+                event = self.event(stmt, place, "check", Exec.EACH)
+                names = self._who(stmt, place).names
+                self.checks.append(Checked(event, substitute_cond(read.cond(cond), names), stmt))
+            case op.SetMaxnreg():
+                return  # `maxnreg` looks at them as a whole
+            case op.Signal() | op.Spin():
+                raise NotModelled("flags in global memory have no proof yet", stmt.span)
+            case op.Unsupported(feature):
+                raise NotModelled(f"`{feature}` has no model", stmt.span)
+            case _:
+                raise NotModelled("this statement has no model", stmt.span)
+
+    # -- data ----------------------------------------------------------------------------------------------------
+
+    def _data(self, stmt: Stmt, place: Place, read: Reading) -> None:
+        match stmt:
+            case op.Access(ref, mode):
+                word = {Mode.READ: "load", Mode.WRITE: "store", Mode.REDUCE: "update"}[mode]
+                accesses = (*self._accesses(ref, mode, Proxy.GENERIC, place, read),)
+                self.event(stmt, place, f"{word} {ref.name}", Exec.EACH, accesses)
+            case op.TmaLoad(dst, barrier, tx, multicast):
+                for cta in multicast or (None,):
+                    where = None if cta is None else read.index(cta)
+                    writes = self._accesses(dst, Mode.WRITE, Proxy.ASYNC, place, read, where)
+                    reads = self._accesses(stmt.src, Mode.READ, Proxy.ASYNC, place, read)
+                    self._completing(stmt, place, read, "tma_load", (*writes, *reads), barrier, tx, where)
+            case op.StAsync(dst, barrier, tx):
+                writes = self._accesses(dst, Mode.WRITE, Proxy.GENERIC, place, read)
+                cta = None if barrier.cta is None else read.index(barrier.cta)
+                self._completing(stmt, place, read, "st_async", (*writes,), barrier, tx, cta)
+            case op.TmaStore(src, dst, reduces):
+                reads = self._accesses(src, Mode.READ, Proxy.ASYNC, place, read)
+                mode = Mode.REDUCE if reduces else Mode.WRITE
+                writes = self._accesses(dst, mode, Proxy.ASYNC, place, read)
+                label = "tma_reduce" if reduces else "tma_store"
+                self.event(stmt, place, label, Exec.EACH, (*reads, *writes), completion=InGroup(Group.BULK))
+            case op.CpAsync(dst, src):
+                writes = self._accesses(dst, Mode.WRITE, Proxy.GENERIC, place, read)
+                reads = self._accesses(src, Mode.READ, Proxy.GENERIC, place, read)
+                self.event(stmt, place, "cp_async", Exec.EACH, (*writes, *reads), completion=InGroup(Group.COPY))
+            case op.Wgmma(acc, operands, shape):
+                accesses = [*self._accesses(acc, Mode.WRITE, Proxy.REGISTER, place, read)]
+                for ref in operands:
+                    in_registers = isinstance(self.windows.objects[ref.name], Registers)
+                    proxy = Proxy.REGISTER if in_registers else Proxy.ASYNC
+                    accesses += self._accesses(ref, Mode.READ, proxy, place, read)
+                pipeline = f"{acc.name} {shape}"
+                group = InGroup(Group.WGMMA)
+                self.event(
+                    stmt,
+                    place,
+                    "wgmma",
+                    Exec.WARPS,
+                    tuple(accesses),
+                    completion=group,
+                    unit=WARPGROUP,
+                    pipeline=pipeline,
+                )
+
+    def _accesses(
+        self, ref: Ref | None, mode: Mode, proxy: Proxy, place: Place, read: Reading, cta: Index | None = None
+    ) -> Iterator[Access]:
+        """The rectangles of a window; in the CTA `cta`, else in the window's own, else in the executing thread's."""
+        if ref is None:
+            return
+        who = self._who_of(place)
+        if cta is None and ref.cta is not None:
+            cta = read.index(ref.cta)
+        for buffer, dims in self.windows.dims(ref, who.rank if cta is None else cta):
+            found: Dims = tuple((substitute_index(read.index(lo), who.names), n) for lo, n in dims)
+            yield Access(buffer, found, mode, proxy, ref.span)
+
+    def _completing(
+        self,
+        stmt: Stmt,
+        place: Place,
+        read: Reading,
+        label: str,
+        accesses: tuple[Access, ...],
+        barrier: Ref,
+        tx: Index,
+        cta: Index | None,
+    ) -> None:
+        size = literal(read.index(tx))
+        if size is None:
+            raise NotModelled("the number of bytes is not a constant", stmt.span)
+        for part in self.signals.parts(barrier, place, read.index):
+            meant = None if cta is None else substitute_index(cta, self._who_of(part.place).names)
+            completion = TxOn(part.name, size, meant)
+            self.event(stmt, part.place, label, Exec.EACH, accesses, completion=completion, slot=part.slot)
+
+    # -- barriers ------------------------------------------------------------------------------------------------
+
+    def _mbarrier(self, stmt: Stmt, place: Place, read: Reading, fenced: op.MemoryFence | None) -> None:
+        match stmt:
+            case op.Init() | op.Inval():
+                raise NotModelled("initialisation by statements has no proof yet", stmt.span)
+            case op.Arrive(barrier, tx) | op.Expect(barrier, tx):
+                size = 0 if tx is None else literal(read.index(tx))
+                if size is None:
+                    raise NotModelled("the number of bytes is not a constant", stmt.span)
+                self._arrive(stmt, place, read, barrier, size, fenced)
+            case op.CopyArrive(barrier, noinc):
+                for part in self.signals.parts(barrier, place, read.index):
+                    if noinc:
+                        action = ArriveAction(part.name, 0, after_copies=True)
+                        label = f"cp_arrive {barrier.name}"
+                        event = self.event(stmt, part.place, label, Exec.EACH, action=action, slot=part.slot)
+                        self.signals.arrived(part.name, event, 1)
+                    else:
+                        raise NotModelled("cp_arrive without noinc has no proof yet", stmt.span)
+            case op.Await(barrier, parity, relaxed, scope):
+                for part in self.signals.parts(barrier, place, read.index):
+                    names = self._who_of(part.place).names
+                    action = AwaitAction(part.name, 0, relaxed=relaxed, local=scope not in CLUSTER_SCOPES)
+                    label = f"wait {barrier.name}"
+                    event = self.event(stmt, part.place, label, Exec.EACH, action=action, slot=part.slot)
+                    self.signals.awaited(part.name, event, substitute_index(read.index(parity), names))
+
+    def _arrive(
+        self, stmt: Stmt, place: Place, read: Reading, barrier: Ref, tx: int, fenced: op.MemoryFence | None
+    ) -> None:
+        scope = stmt.scope if isinstance(stmt, op.Arrive) else "cta"
+        relaxed = isinstance(stmt, op.Arrive) and stmt.relaxed
+        if relaxed and fenced is not None:
+            relaxed, scope = False, fenced.scope
+        for part in self.signals.parts(barrier, place, read.index):
+            names = self._who_of(part.place).names
+            cta = None if barrier.cta is None else substitute_index(read.index(barrier.cta), names)
+            narrow = cta is not None and scope not in CLUSTER_SCOPES
+            if isinstance(stmt, op.Arrive):
+                action: Action = ArriveAction(part.name, tx, cta, relaxed=relaxed or narrow)
+            else:
+                action = ExpectAction(part.name, tx, cta)
+            label = f"{'arrive' if isinstance(stmt, op.Arrive) else 'expect'} {barrier.name}"
+            event = self.event(stmt, part.place, label, Exec.EACH, action=action, slot=part.slot)
+            if isinstance(stmt, op.Arrive):
+                self.signals.arrived(part.name, event, stmt.count)
+
+    def _collective(self, stmt: Stmt, place: Place, read: Reading) -> None:
+        match stmt:
+            case op.WarpSync():
+                unit = min(WARP, place.role.threads)
+                self.event(stmt, place, "warp_sync", Exec.TOGETHER, action=FenceAction(), unit=unit)
+            case op.BarSync(number, count, waits):
+                for part in self.signals.named(read.index(number), count, place, stmt.span):
+                    label = f"{'bar_sync' if waits else 'bar_arrive'} {part.name}"
+                    self._joins(stmt, part.place, label, ArriveAction(part.name, 0, waits=waits), waits=waits)
+            case op.ClusterArrive(relaxed):
+                name = self.signals.cluster(stmt.span)
+                self._joins(stmt, place, "cluster_arrive", ArriveAction(name, 0, Int(0), relaxed), waits=False)
+            case op.ClusterWait():
+                name = self.signals.cluster(stmt.span)
+                action = AwaitAction(name, 0, joined=True, cta=Int(0))
+                self.event(stmt, place, "cluster_wait", Exec.EACH, action=action, aligned=True)
+
+    def _joins(self, stmt: Stmt, place: Place, label: str, arrive: ArriveAction, *, waits: bool) -> None:
+        self.event(stmt, place, label, Exec.EACH, action=arrive, aligned=True)
+        if waits:
+            action = AwaitAction(arrive.barrier, 0, joined=True)
+            self.event(stmt, place, label, Exec.EACH, action=action, aligned=True)
+
+    def _ordering(self, stmt: Stmt, place: Place) -> None:
+        match stmt:
+            case op.Commit(group):
+                self.event(stmt, place, f"{group.value} commit", Exec.EACH, action=CommitGroup(group))
+            case op.Wait(group, pending, reads_only):
+                label = f"{group.value} wait{'_read' * reads_only} {'all' if pending < 0 else pending}"
+                self.event(stmt, place, label, Exec.EACH, action=WaitAction(group, pending, reads_only))
+            case op.ProxyFence(everywhere):
+                self.event(stmt, place, "proxy_fence", Exec.EACH, action=FencesProxies(everywhere))
+            case op.WgmmaFence():
+                self.event(stmt, place, "wgmma_fence", Exec.EACH, action=FencesRegisters())
+            case _:
+                return  # other fences matter to the statement right behind them
+
+    # -- control -------------------------------------------------------------------------------------------------
+
+    def tick(self, stmt: Step, place: Place) -> Event:
+        """The event of a counter's step."""
+        return self.event(stmt, place, f"step of {stmt.name}", Exec.EACH)
+
+    def exit(self, stmt: op.Exit, place: Place) -> None:
+        """The end of threads before the kernel's."""
+        raise NotModelled("the end of a CTA before the others has no proof yet", stmt.span)
+
+    def names_barrier(self, stmt: For) -> bool:
+        """The loop's variable takes part in naming a barrier or a CTA, so its iterations are told apart."""
+        return stmt.var in self.signals.naming
+
+    # -- events --------------------------------------------------------------------------------------------------
+
+    def _who_of(self, place: Place, unit: int = 1) -> Executors:
+        found = executors(place, self.skeleton.threads, self.skeleton.cluster, unit)
+        if found is None:
+            raise NotModelled("only some threads of a collective are here", place.role.span)
+        return found
+
+    def _who(self, stmt: Stmt, place: Place, unit: int = 1) -> Executors:
+        found = executors(place, self.skeleton.threads, self.skeleton.cluster, unit)
+        if found is None:
+            what = "warp" if unit == WARP else "warpgroup"
+            raise NotModelled(f"only some threads of a {what} execute this", stmt.span)
+        return found
+
+    def event(
+        self,
+        stmt: Stmt,
+        place: Place,
+        label: str,
+        mode: Exec,
+        accesses: tuple[Access, ...] = (),
+        *,
+        action: Action | None = None,
+        completion: TxOn | InGroup | None = None,
+        unit: int = 1,
+        aligned: bool = False,
+        pipeline: str | None = None,
+        slot: Index | None = None,
+    ) -> Event:
+        """Appends the event of a statement at its place."""
+        who = self._who(stmt, place, unit)
+        steps, position = [], place.numbers.take()
+        for loop in who.loops:
+            steps.append(PathStep(position, loop, len(place.guards)))
+            position = 0
+        guards = (*(substitute_cond(g, who.names) for g in place.guards), *who.guards)
+        place_of_slot = None if slot is None else substitute_index(slot, who.names)
+        event = Event(
+            id=len(self.events),
+            label=label,
+            role=place.role.name,
+            span=stmt.span,
+            path=(*place.path, *steps, PathStep(position, None, len(guards))),
+            guards=guards,
+            first=who.first,
+            size=who.size,
+            exec=mode,
+            accesses=accesses,
+            action=action,
+            completion=completion,
+            aligned=aligned or mode is Exec.WARPS,
+            pipeline=pipeline,
+            computed=() if place_of_slot is None else (Computed(place_of_slot),),
+        )
+        self.events.append(event)
+        if place_of_slot is not None:
+            self.signals.slots[event.id] = place_of_slot
+        return event

@@ -1,0 +1,190 @@
+"""Progress: a rank of all waits and signals that grows along every thread and from every signal to the waits for it.
+
+Take the blocked thread whose wait has the smallest rank. Something of the phase that it waits for is missing, and its
+thread goes as far (`enough`), so that thread is blocked before: at a smaller rank. So nobody is blocked.
+
+A rank compares like a place: a number for every statement among its siblings, plus the iteration, level by level. The
+numbers of different roles are free; what they have to satisfy is learnt from pairs that a choice gets wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from exogpu.smt.context import Context
+from exogpu.smt.poly import Poly, lift, symbol
+from exogpu.smt.solver import Engine, Sat, Solver
+from exogpu.smt.terms import Formula
+from exogpu.source import Span
+from exogpu.verify.concrete import Env
+from exogpu.verify.instance import Instance, Model
+from exogpu.verify.ordering import Proved, Undecided
+from exogpu.verify.phases import Phases, arrives, awaits, channels
+from exogpu.verify.program import AwaitAction, Barrier, Event, FenceAction, LoopKind, Program
+from exogpu.verify.result import Obligation, Query, Status
+from exogpu.verify.session import Valuation
+from exogpu.verify.single import Found, Property, hold
+from exogpu.verify.skeleton.numbering import Flow, parties
+from exogpu.verify.skeleton.obligations import Facts, enough
+
+ITERATION = 1000
+"""What an iteration is worth; statements of one body lie closer together."""
+FARTHEST = 12 * ITERATION
+ROUNDS = 40
+
+Item = tuple[str | int, ...]
+"""A statement or a loop that contains some: its role, then the positions down to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A signal, and a wait that it may complete."""
+
+    signal: Event
+    wait: Event
+
+
+@dataclass
+class Ranking:
+    """What the numbers of all items have to satisfy, and numbers that do as far as is known."""
+
+    program: Program
+    edges: tuple[Edge, ...]
+    ctx: Context = field(default_factory=Context)
+    facts: list[Formula] = field(default_factory=list)
+    chosen: dict[Item, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        blocks: dict[Item, set[int]] = {}
+        for item in self._items():
+            blocks.setdefault(item[:-1], set()).add(int(item[-1]))
+        for parent, positions in blocks.items():
+            inside = [number((*parent, p)) for p in sorted(positions)]
+            self.facts += [self.ctx.between(-FARTHEST, p, FARTHEST) for p in inside]
+            self.facts += [self.ctx.lt(a, b) for a, b in pairwise(inside)]
+            if len(parent) > 1:
+                self.facts.append(self.ctx.lt(inside[-1], inside[0] + ITERATION))
+
+    def solve(self) -> bool:
+        """Chooses numbers; False if there are none."""
+        solver = Solver(Engine(self.ctx.api))
+        solver.add(self.facts)
+        answer = solver.check()
+        if not isinstance(answer, Sat):
+            return False
+        values = Valuation(answer.model)
+        self.chosen = {item: number(item).value(values) for item in self._items()}
+        return True
+
+    def _items(self) -> set[Item]:
+        acting = [e for e in self.program.events if isinstance(e.action, AwaitAction | FenceAction)]
+        acting += [e for edge in self.edges for e in (edge.signal, edge.wait)]
+        return {item for e in acting for item, _ in levels(e)}
+
+    def learn(self, edge: Edge, signal: Env, wait: Env) -> None:
+        """The signal of one execution comes before the wait of another."""
+        one = [number(i) + (signal[v] * ITERATION if v else 0) for i, v in levels(edge.signal)]
+        other = [number(i) + (wait[v] * ITERATION if v else 0) for i, v in levels(edge.wait)]
+        self.facts.append(_less(self.ctx, one, other))
+
+    def wrong(self, edge: Edge) -> Property:
+        """No signal has a rank that is not less than that of a wait which it completes."""
+
+        def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+            signal, wait = xs
+            ctx, phase = model.ctx, phases.phase(wait)
+            met = ctx.api.conj((phases.same_cta(signal, wait), ctx.ge(phase, 0), ctx.eq(phases.phase(signal), phase)))
+            grows = _less(ctx, self._rank(signal), self._rank(wait))
+            return ctx.api.conj((met, ctx.api.negate(grows)))
+
+        return Property(f"rank/{edge.signal.id}-{edge.wait.id}", (edge.signal, edge.wait), bad, None)
+
+    def _rank(self, x: Instance) -> list[Poly]:
+        return [lift(self.chosen[i]) + (x[v] * ITERATION if v else lift(0)) for i, v in levels(x.event)]
+
+
+def number(item: Item) -> Poly:
+    """The number of an item as a symbol."""
+    return symbol("rank." + ".".join(map(str, item)))
+
+
+def levels(event: Event) -> Iterator[tuple[Item, str | None]]:
+    """The items around an event, each with the variable of the loop that it is directly in."""
+    item: Item = (event.role,)
+    variable: str | None = None
+    for step in event.path:
+        item = (*item, step.position)
+        yield item, variable
+        if step.loop is None or step.loop.kind is not LoopKind.SEQ:
+            return
+        variable = step.loop.var
+
+
+def _less(ctx: Context, one: Sequence[Poly], other: Sequence[Poly]) -> Formula:
+    if not one or not other:
+        return ctx.api.literal(False)
+    deeper = ctx.api.conj((ctx.eq(one[0], other[0]), _less(ctx, one[1:], other[1:])))
+    return ctx.api.disj((ctx.lt(one[0], other[0]), deeper))
+
+
+# -- the obligation ----------------------------------------------------------------------------------------------------
+
+
+def progress(program: Program, facts: Facts) -> Obligation:
+    """Every wait of every barrier returns."""
+    title = "every thread that waits is woken"
+    base = Obligation("progress", "deadlock.cycle", title, Status.PROVED, program.span)
+    queries: list[Query] = []
+    edges: list[Edge] = []
+    for barrier, wait, flow in _waited(program, facts):
+        edges += (Edge(s, wait) for s in flow.statements)
+        missing = enough(barrier, flow, wait, 0)
+        match hold(program, missing):
+            case Proved(_, query):
+                queries.append(query)
+            case Undecided(reason):
+                return _unknown(base, wait.span, f"the phases that line {wait.span.line} waits for: {reason}")
+            case Found():
+                line = flow.statements[0].span.line
+                return _unknown(base, wait.span, f"line {line} is executed too rarely for line {wait.span.line}")
+    return _ranked(program, base, Ranking(program, tuple(edges)), queries)
+
+
+def _unknown(base: Obligation, span: Span, reason: str) -> Obligation:
+    return replace(base, status=Status.UNKNOWN, span=span, reason=reason)
+
+
+def _waited(program: Program, facts: Facts) -> Iterator[tuple[Barrier, Event, Flow]]:
+    """Every wait with everything that makes up the phases of its barrier."""
+    for barrier in program.barriers.values():
+        for wait in awaits(program, barrier.name):
+            meant = {cta for _, cta in channels(program, wait)}
+            flows = facts.flows.get(barrier.name) or joins(program, barrier)
+            yield from ((barrier, wait, f) for f in flows if f.ctas & meant)
+
+
+def joins(program: Program, barrier: Barrier) -> tuple[Flow, ...]:
+    """Those that join a named barrier or the cluster's, once for each generation."""
+    found = parties(program, arrives(program, barrier.name))
+    return tuple(Flow(through, statements, 1, 1) for through, statements in found)
+
+
+def _ranked(program: Program, base: Obligation, ranking: Ranking, queries: list[Query]) -> Obligation:
+    done: dict[Edge, Query] = {}
+    for _ in range(ROUNDS):
+        if not ranking.solve():
+            return replace(base, status=Status.UNKNOWN, reason="no rank grows from every signal to every wait for it")
+        done.clear()
+        for edge in ranking.edges:
+            match hold(program, ranking.wrong(edge)):
+                case Proved(_, query):
+                    done[edge] = query
+                case Undecided(reason):
+                    return _unknown(base, edge.wait.span, reason)
+                case Found(_, (signal, wait)):
+                    ranking.learn(edge, signal.env, wait.env)
+        if len(done) == len(ranking.edges):
+            return replace(base, queries=(*queries, *done.values()))
+    return replace(base, status=Status.UNKNOWN, reason=f"no rank after {ROUNDS} attempts")

@@ -1,0 +1,14 @@
+"""What has no model: raised where it is met, and an UNSUPPORTED or UNKNOWN verdict in the end."""
+
+from __future__ import annotations
+
+from exogpu.source import Span
+
+
+class NotModelled(Exception):
+    """The proof has no model of something; `feature` if sm_90 or this tool has none at all."""
+
+    def __init__(self, reason: str, span: Span) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.span = span

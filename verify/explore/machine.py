@@ -56,7 +56,7 @@ class Machine:
         self.minds = [Mind.blank(s.number, len(strands), program.rows.count) for s in strands]
         self.pc = [0] * len(strands)
         self.state = [RUNNING] * len(strands)
-        self.started: set[int] = set()
+        self.started = set(range(program.skeleton.cluster)) if program.met else set[int]()
         self.ended: set[int] = set()
         self.mbarriers: dict[Key, Mbarrier] = {}
         self.last_phase: dict[tuple[int, Key], int] = {}

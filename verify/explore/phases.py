@@ -49,7 +49,6 @@ def arrives(m: Machine, s: Strand) -> None:
             expect_bytes(m, s, b, e.number * s.weight)
         near, wide = told(m, s, known, relaxed=op.relaxed, wide=op.scope != "cta")
         _in_order(m, s, b)
-        _observed(m, s, b, e)
         for lane in range(s.weight):
             b.gathers.add(s.cta, near, wide, known[TEMPORAL])
             count(m, s, b, op.count, more=lane + 1 < s.weight)
@@ -75,15 +74,16 @@ def _in_order(m: Machine, s: Strand, b: Mbarrier) -> None:
 
 
 def _observed(m: Machine, s: Strand, b: Mbarrier, e: Event) -> None:
-    """An arrival must come after a wait that saw the last completion (PTX ISA, mbarrier phase completion)."""
-    if b.seen < b.completed - 1:
-        last = b.completed - 1
-        message = f"{operation(e)} arrives for phase {last + 1} of `{b.name}` before a wait has observed phase {last}"
+    """A phase must not complete before a wait has seen the one before. The ISA asks for that before the first arrival,
+    which multicast rings do not keep (a peer's release may come before the own producer's wait) and do not need."""
+    last = b.completed - 2
+    if b.seen < last:
+        message = f"{operation(e)} completes phase {last + 1} of `{b.name}` before a wait has observed phase {last}"
         _mention(m, s, b, e, "mbar.unobserved_phase", message)
 
 
 def _mention(m: Machine, s: Strand, b: Mbarrier, e: Event, rule: str, message: str) -> None:
-    label = f"arrives for phase {b.completed}"
+    label = f"phase {b.completed} begins"
     m.mention(Finding(rule, message, e.op.span, label, (s.number,), mild=True))
 
 
@@ -115,6 +115,7 @@ def settle(m: Machine, s: Strand, b: Mbarrier, index: int) -> bool:
     for strand, pos in overtaken:
         m.late(strand, pos)
     m.note(s, "completes", b.name, f"phase {b.completed}", index)
+    _observed(m, s, b, s.events[index])
     return True
 
 
@@ -214,7 +215,6 @@ def lands(m: Machine, f: Flight) -> None:
     effects = (bits, *(nothing(m.threads) for _ in range(m.rows.count - 1)))
     b.gathers.add(f.cta, effects, effects, temporal)
     if f.arrivals:
-        _observed(m, s, b, f.event)
         _arrivals_of_copies(m, s, b, f)
         return
     b.tx -= f.bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from exogpu.diagnostics import Label
 from exogpu.ir.instr import Mode
 from exogpu.verify.explore.finding import Finding
-from exogpu.verify.explore.knowledge import Mind
+from exogpu.verify.explore.knowledge import Mind, nothing
 from exogpu.verify.explore.machine import Machine
 from exogpu.verify.explore.memory import NO_FLIGHT, Fences, Record, Unordered
 from exogpu.verify.explore.program import Footprint, Strand
@@ -49,7 +49,8 @@ def _fences(m: Machine, issuer: int, target: int) -> Fences:
     if target == EVERYWHERE:
         return Fences((rows.everywhere[issuer],), (rows.shared[issuer],))
     # a fence in either CTA is taken to do, so that none is reported missing that a reading of the ISA does without
-    return Fences(tuple({rows.shared[issuer], rows.shared[target]}), ())
+    ended = m.program.skeleton.cluster > 1 and "L4" in m.axioms
+    return Fences(tuple({rows.shared[issuer], rows.shared[target]}), (), ended)
 
 
 def reach(m: Machine, s: Strand, cta: int) -> None:
@@ -59,7 +60,7 @@ def reach(m: Machine, s: Strand, cta: int) -> None:
     e = m.event(s)
     m.remote.add((s.number, m.pc[s.number] + 1, cta))
     if not m.program.met and not any(m.temporal(s).seen[t.number] for t in m.program.strands if t.cta == cta):
-        m.early(s)
+        m.early(s, nothing(m.threads))
     if cta in m.started and cta not in m.ended:
         return
     what = operation(e)

@@ -123,8 +123,8 @@ def joins(m: Machine, warp: tuple[Strand, ...]) -> None:
         m.fail(Finding("bar.recycle", message, e.op.span, "the same generation still forms", _numbers(warp, bar)))
     for t in warp:
         m.publish(t)
-        if not bar.follows(m.temporal(t)):
-            m.early(t)
+        if bar.since is not None and not bar.follows(m.temporal(t)):
+            m.early(t, bar.since)
     bar.threads = e.op.count
     bar.join(key, tuple(t.number for t in warp), e.op.waits, m.together(t.number for t in warp))
     m.note(s, "joins", f"barrier {e.number}", f"{len(bar.joined) * WARP} of {asked}")

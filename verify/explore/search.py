@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from random import Random
 
 from exogpu.ir.skeleton.tree import Skeleton
-from exogpu.verify.explore.choices import Choice, choices
+from exogpu.verify.explore.choices import LANES, Choice, Numbers, choices
 from exogpu.verify.explore.explain import fault
 from exogpu.verify.explore.finding import Finding
 from exogpu.verify.explore.hints import Hint
-from exogpu.verify.explore.machine import Machine
+from exogpu.verify.explore.machine import Machine, Met
 from exogpu.verify.explore.outcome import Clean, Excessive, Fault, Observation, TooLarge
+from exogpu.verify.explore.program import Program, program_of
 from exogpu.verify.explore.schedule import Schedule, run
 
+FORGIVING = frozenset(("L1", "L4", "L6"))
+"""Axioms for an execution that is only observed."""
 MOST_BENDS = 24
 """Orders that are changed, for every unit of effort."""
 MOST_FACTS = 12
@@ -106,5 +110,19 @@ def _rank(finding: Finding) -> int:
 
 
 def observe(skeleton: Skeleton, sizes: Mapping[str, int], *, seed: int) -> list[Observation]:
-    """Operations on mbarriers with their phases, in one execution; empty if it goes wrong."""
-    return []
+    """Operations on mbarriers with their phases, in one execution with numbers and a schedule drawn by `seed`, each
+    thread's in its order; empty if the execution goes wrong. Raises Excessive if it is too large."""
+    program = program_of(skeleton, sizes, Numbers((), Random(seed)).choose, LANES[0])
+    m = Machine(program, FORGIVING)
+    order = tuple(range(len(program.strands)))
+    if run(m, Schedule(order, seed=seed)) is not None:
+        return []
+    return [o for met in m.observed for o in _observations(program, met)]
+
+
+def _observations(program: Program, met: Met) -> Iterator[Observation]:
+    s = program.strands[met.strand]
+    first = s.cta * program.skeleton.threads + s.role.first
+    cta, barrier, cell = met.key
+    for tid in s.lanes if met.lane is None else (s.lanes[met.lane],):
+        yield Observation(s.events[met.event].path, first + tid, barrier, cta, cell, met.phase)

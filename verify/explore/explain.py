@@ -1,6 +1,6 @@
 """From a finding to a fault: the most telling rule, in words.
 
-What a race is due to is found by executing again with something forgiven: if the same two statements are ordered then,
+What a race is due to is found by executing again with something forgiven: if there is no race on the same memory then,
 that was missing.
 """
 
@@ -18,6 +18,7 @@ from exogpu.verify.explore.outcome import Fault
 from exogpu.verify.explore.program import Program
 from exogpu.verify.explore.schedule import Schedule, run
 from exogpu.verify.explore.steps import steps
+from exogpu.verify.explore.storage import Space
 from exogpu.verify.explore.text import at, operation
 
 FORGIVEN = (
@@ -38,6 +39,7 @@ def fault(
     if finding.pair is not None:
         finding, due = _race(m, finding, _due(program, axioms, schedule, finding))
         also += due
+        also = [rule for rule in also if rule != finding.rule]
         facts += finding.facts
     labels = tuple(label for label in finding.labels if label.span != finding.span or label.text != finding.label)
     return Fault(
@@ -60,13 +62,13 @@ def _due(program: Program, axioms: frozenset[str], schedule: Schedule, finding: 
         return None
     for name, rule, fact in FORGIVEN:
         found = run(Machine(program, axioms, frozenset((name,))), schedule)
-        if found is None or found.pair is None or _statements(found.pair) != _statements(finding.pair):
+        if found is None or found.pair is None or _space(found.pair) != _space(finding.pair):
             return rule or finding.rule, fact
     return None
 
 
-def _statements(pair: Unordered) -> tuple[object, ...]:
-    return (pair.first.event.path, pair.second.event.path)
+def _space(pair: Unordered) -> Space:
+    return pair.first.footprint.window.space
 
 
 def _race(m: Machine, finding: Finding, due: tuple[str, str] | None) -> tuple[Finding, list[str]]:

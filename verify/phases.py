@@ -38,7 +38,7 @@ Channel = tuple[int, int]
 
 def executors(program: Program, event: Event) -> frozenset[int]:
     """Threads of the cluster that ever perform an event (for a barrier: take part)."""
-    return program.once(executors, event, lambda: frozenset(thread for thread, _ in _executions(event)))
+    return program.once(executors, event, lambda: frozenset(thread for thread, _ in executions(event)))
 
 
 def channels(program: Program, event: Event) -> frozenset[Channel]:
@@ -46,7 +46,7 @@ def channels(program: Program, event: Event) -> frozenset[Channel]:
     cta = barrier_cta(event)
     if cta is None:
         return own_channels(program, event)
-    return program.once(channels, event, lambda: frozenset((t, evaluate(cta, env)) for t, env in _executions(event)))
+    return program.once(channels, event, lambda: frozenset((t, evaluate(cta, env)) for t, env in executions(event)))
 
 
 def own_channels(program: Program, event: Event) -> frozenset[Channel]:
@@ -64,7 +64,7 @@ def barrier_cta(event: Event) -> Index | None:
             return None
 
 
-def _executions(event: Event) -> Iterator[tuple[int, dict[str, int]]]:
+def executions(event: Event) -> Iterator[tuple[int, dict[str, int]]]:
     """Threads that perform an event, with the values of its loops over threads and CTAs."""
     loops = [loop for loop in event.loops if loop.kind in (LoopKind.THREADS, LoopKind.CTAS)]
     ranges = [range(evaluate(loop.lo, {}), evaluate(loop.hi, {})) for loop in loops]
@@ -110,7 +110,7 @@ def alike(program: Program, event: Event) -> Mapping[int, tuple[int, ...]]:
     names = sorted(frozenset[str]().union(*(index_names(g) for g in mixed_guards(event))))
     if not names:
         return dict.fromkeys(executors(program, event), ())
-    return {thread: tuple(env[n] for n in names if n in env) for thread, env in _executions(event)}
+    return {thread: tuple(env[n] for n in names if n in env) for thread, env in executions(event)}
 
 
 def executed_by(program: Program, threads: frozenset[int], statements: Iterable[Event]) -> list[Event]:

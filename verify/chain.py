@@ -170,6 +170,9 @@ class ChainFormula:
         if self.needs.both_async and "L4" not in allowed:
             parts.append(self.ctx.eq(self.phases.own_cta(self.x), self.phases.own_cta(self.y)))
         kind = self.needs.fence
+        if kind is FenceKind.INIT:
+            made = (n for n in nodes if kind.made_by(n.event.action))
+            return self.ctx.api.disj(self.model.same_thread(self.x.threads, n.threads) for n in made)
         if kind not in (None, FenceKind.REGISTER) and ("L1" not in allowed or self.model.program.cluster > 1):
             fences = [n for n in nodes if kind is not None and kind.made_by(n.event.action)]
             parts.append(self.ctx.api.disj(self._fences(n, allowed) for n in fences))

@@ -21,6 +21,7 @@ from exogpu.verify.program import (
     Exec,
     InGroup,
     Program,
+    PublishAction,
     TxOn,
     WaitAction,
 )
@@ -32,6 +33,7 @@ class FenceKind(enum.Enum):
     SHARED = "fence_proxy_async"
     GLOBAL = "fence_proxy_async_all"
     REGISTER = "wgmma_fence"
+    INIT = "fence_mbarrier_init"
 
     def made_by(self, action: Action | None) -> bool:
         """The action is such a fence."""
@@ -40,6 +42,8 @@ class FenceKind(enum.Enum):
                 return self is FenceKind.SHARED or (self is FenceKind.GLOBAL and everywhere)
             case WgmmaFence():
                 return self is FenceKind.REGISTER
+            case PublishAction():
+                return self is FenceKind.INIT
             case _:
                 return False
 
@@ -213,6 +217,8 @@ class Search:
             return False
         if kind is FenceKind.REGISTER:
             return True
+        if kind is FenceKind.INIT:
+            return thread in self.source.threads
         cta = thread // self.u.program.threads
         if cta != self.target.first // self.u.program.threads:
             return False

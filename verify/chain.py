@@ -227,10 +227,18 @@ class ChainFormula:
             return self.ctx.api.literal(False)
         if not isinstance(wait, AwaitAction) or not self.needs.heard(wait, abroad=False):
             return self.ctx.api.literal(False)
-        parts = [self.phases.same_cta(a, b), self.phases.ends_after(a, b, signal.barrier)]
+        parts = [self.phases.same_cta(a, b), self._reaches(a, b, signal.barrier, allowed)]
         if not self.needs.heard(wait, abroad=True):
             parts.append(self.ctx.eq(self.phases.own_cta(a), self.phases.own_cta(b)))
         return self.ctx.api.conj(parts)
+
+    def _reaches(self, a: Instance, b: Instance, barrier: str, allowed: frozenset[str]) -> Formula:
+        """The awaited phase ends after the arrive, or after a later one of its thread that hands on as much: such a
+        thread arrives for every phase."""
+        each = self.phases.one_each(a.event, barrier)
+        if each and all(self.needs.through(later, allowed) for later in each):
+            return self.ctx.le(self.phases.phase(a), self.phases.phase(b))
+        return self.phases.ends_after(a, b, barrier)
 
     def _program_order(self, a: Instance, b: Instance) -> Formula:
         left = a.threads

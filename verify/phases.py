@@ -233,6 +233,18 @@ class Phases:
         ring = self.program.barriers[barrier].ring
         return ctx.api.conj((ctx.ge(distance, 0), ctx.eq(ctx.mod(distance, ring), 0)))
 
+    def one_each(self, arrive: Event, barrier: str) -> tuple[ArriveAction, ...]:
+        """The arrives with which its thread contributes to every phase; none if others take turns with it, or phases
+        are not numbered by what a thread has done."""
+
+        def find() -> tuple[ArriveAction, ...]:
+            mine = signalled_by(self.program, channels(self.program, arrive), arrives(self.program, barrier))
+            if any(e.selection is not None or e.numbering is not None for e in mine):
+                return ()
+            return tuple(e.action for e in mine if isinstance(e.action, ArriveAction))
+
+        return self.program.memo.once((Phases, "each", arrive.id), find)
+
     def group(self, x: Instance, by: Event | None = None) -> Poly:
         """Commits that the instance's thread has done before it: the group of an operation. With `by`, that thread is
         known to be one of those that execute `by`."""

@@ -1,5 +1,5 @@
-"""What an arrive, a copy or a fence orders, in kernels that once got a wrong verdict; each beside a twin that differs in
-one annotation."""
+"""What an arrive, a copy or a fence orders: kernels that once got a wrong verdict, beside twins that differ in one
+annotation."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 _SECTION = re.compile(r"^## (\S+)\n\n(.+?)\n\n(?:Proved: (.+?)\n)?(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
@@ -24,7 +24,7 @@ class Code:
 @cache
 def all_codes() -> tuple[Code, ...]:
     """Every code, sorted by name."""
-    source = files("exogpu").joinpath("codes.md").read_text(encoding="utf-8")
+    source = Path(__file__).with_name("codes.md").read_text(encoding="utf-8")
     sections = (m.groups() for m in _SECTION.finditer(source))
     return tuple(sorted((Code(n, m, p or "", text.strip()) for n, m, p, text in sections), key=lambda code: code.name))
 

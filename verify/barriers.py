@@ -59,12 +59,12 @@ def parties(program: Program, statements: Iterable[Event]) -> list[Party]:
     for s in found:
         through = channels(program, s)
         groups.setdefault(through, tuple(signalled_by(program, through, found)))
-    return [Party(part, members) for through, members in groups.items() for part in _equals(through, members)]
+    return [Party(part, members) for through, members in groups.items() for part in _equals(program, through, members)]
 
 
-def _equals(through: frozenset[Channel], members: tuple[Event, ...]) -> Iterator[frozenset[Channel]]:
+def _equals(program: Program, through: frozenset[Channel], members: tuple[Event, ...]) -> Iterator[frozenset[Channel]]:
     """The channels in groups whose threads execute every one of the statements equally often."""
-    seen = [alike(s) for s in members]
+    seen = [alike(program, s) for s in members]
     groups: dict[tuple[tuple[int, ...], ...], set[Channel]] = {}
     for thread, cta in sorted(through):
         groups.setdefault(tuple(s[thread] for s in seen), set()).add((thread, cta))
@@ -187,7 +187,7 @@ def _remote_issuers(program: Program, barrier: Barrier) -> Iterator[Party]:
                 home = signalled_by(program, frozenset(((thread, own),)), found)
                 groups.setdefault(tuple(e.id for e in home), (set(), home))[0].add((thread, cta))
     for through, home in groups.values():
-        for part in _equals(frozenset(through), tuple(home)):
+        for part in _equals(program, frozenset(through), tuple(home)):
             yield Party(part, tuple(home))
 
 

@@ -12,7 +12,6 @@ import io
 import os
 import pickle
 import sys
-import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -66,6 +65,8 @@ class Cache:
         """Keeps a report whose verdict is settled; OSError if the folder cannot be written."""
         if not {report.status, *(o.status for o in report.obligations)} <= SETTLED:
             return
+        import tempfile  # only now: it costs as much as reading a report
+
         body = zlib.compress(pickle.dumps(report, protocol=5), 1)
         self.folder.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=self.folder, prefix="new-")

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
+from exogpu.ir.computed import computed_by_cond
+from exogpu.ir.evaluate import const
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Index, Int, Not, Var
 from exogpu.ir.instr import (
     Buffers,
@@ -20,7 +22,6 @@ from exogpu.ir.instr import (
 )
 from exogpu.ir.stmt import BarrierRef, IndexArg, InstrCall, Range, Window
 from exogpu.ir.types import Gmem
-from exogpu.verify.index import computed_by_cond, const
 from exogpu.verify.program import ALL, Access, Action, Aligned, ArriveAction, Computed, InGroup, TxOn, WaitAction
 
 

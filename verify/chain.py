@@ -15,6 +15,7 @@ from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.instr import Group
 from exogpu.smt.poly import Poly, lift
 from exogpu.smt.terms import Formula
+from exogpu.verify import skipped
 from exogpu.verify.axioms import in_order
 from exogpu.verify.graph import Edge, FenceKind, Needs, covers_cluster
 from exogpu.verify.index import to_poly
@@ -41,6 +42,15 @@ class Near:
     anchor: str
     delta: int
     var: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Of the iterations that unknown numbers let pass, the `distance`-th after the anchor's (before, if negative)."""
+
+    anchor: str
+    distance: int
+    var: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +95,7 @@ class Meant:
     anchor: str
 
 
-Where = Near | First | Last | ThreadOf | Fixed | CtaOf | Meant
+Where = Near | Skipped | First | Last | ThreadOf | Fixed | CtaOf | Meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +270,10 @@ class ChainFormula:
         env: dict[str, Poly] = dict(self.model.sizes)
         loops = {loop.var: loop for loop in link.event.loops}
         for var, where in link.where:
+            if isinstance(where, Skipped):
+                here = anchors[where.anchor].env[where.var]
+                env[var] = skipped.iteration(self.model, link.event, loops[var], here, where.distance)
+                continue
             env[var] = self._iteration(loops[var], where, env, anchors)
             if var == TASK and isinstance(where, Near) and where.delta == 0:
                 env.update({t.name: anchors[where.anchor].env[t.name] for t in self.model.program.tasks})
@@ -275,6 +289,8 @@ class ChainFormula:
         match where:
             case Near(anchor, delta, var):
                 return anchors[anchor].env[var or loop.var] + delta
+            case Skipped():
+                raise TypeError("found by its count")
             case First(delta):
                 return to_poly(self.ctx, loop.lo, env) + delta
             case Last(delta):

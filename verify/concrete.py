@@ -86,12 +86,14 @@ def cta_meant(program: Program, item: Occurrence) -> int:
             return item.first // program.threads
 
 
-def occurrences(program: Program, event: Event, sizes: Env, tasks: Mapping[int, Env]) -> Iterator[Occurrence]:
-    """Every instance of an event, the threads of one instance together. `tasks` gives the coordinates of each task
-    of the CTA by ordinal (`all_tasks`)."""
+def occurrences(
+    program: Program, event: Event, sizes: Env, tasks: Mapping[int, Env], ctas: frozenset[int] | None = None
+) -> Iterator[Occurrence]:
+    """Every instance of an event, the threads of one instance together; at least those by threads of `ctas`, if given.
+    `tasks` gives the coordinates of each task of the CTA by ordinal (`all_tasks`)."""
 
     walk = _nest(program, event)
-    for env in walk.environments(sizes, tasks):
+    for env in walk.environments(sizes, tasks, ctas):
         first = walk.first(env)
         key = walk.key(env)
         match event.exec:
@@ -116,11 +118,8 @@ def _by_cta(program: Program, whole: Occurrence) -> Iterator[Occurrence]:
 
 
 def _nest(program: Program, event: Event) -> Nest:
-    coordinates = frozenset(t.name for t in program.tasks)
-    derived = tuple((name, partial(concrete, program, name, event)) for name in used(program, event))
-    if event is not program.events[event.id]:
-        return nest(event, coordinates, derived)
-    return program.memo.once((_nest, event.id), lambda: nest(event, coordinates, derived))
+    derived = [(name, partial(concrete, program, name, event)) for name in used(program, event)]
+    return program.once(nest, event, lambda: nest(program, event, tuple(derived)))
 
 
 def locate(event: Event, env: Env) -> Occurrence:
@@ -138,6 +137,13 @@ def locate(event: Event, env: Env) -> Occurrence:
         case Exec.FIRST:
             pass
     return Occurrence(event, env, order_key(event, env), first, width)
+
+
+def whole(item: Occurrence) -> Occurrence:
+    """A warp-collective operation, if the occurrence is a lane of one."""
+    if item.event.exec is not Exec.WARPS or LANE not in item.env:
+        return item
+    return locate(item.event, {name: value for name, value in item.env.items() if name != LANE})
 
 
 def all_tasks(program: Program, sizes: Env, known: Mapping[int, Env]) -> dict[int, Env]:
@@ -166,26 +172,37 @@ def _points(ranges: Sequence[range]) -> Iterator[Key]:
             yield (first, *rest)
 
 
-class Unrolling:
-    """Synchronisation and asynchronous events of a CTA at concrete sizes.
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part of an unrolling that paths between two instances are looked for in: what threads of `ctas` do. Of the
+    operations of commit groups it has only `ends` (ids of events): no path goes through another."""
 
-    `tasks` gives coordinates of some of its tasks by ordinal. With `ends`, operations of commit groups are left out
-    except those events (ids): no path goes through one.
+    ends: frozenset[int]
+    ctas: frozenset[int]
+
+    def includes(self, event: Event) -> bool:
+        """Whether it has any instance of an event."""
+        return event.id in self.ends or not isinstance(event.completion, InGroup)
+
+
+class Unrolling:
+    """Synchronisation and asynchronous events of a cluster at concrete sizes, or a `part` of them.
+
+    `tasks` gives coordinates of some of its tasks by ordinal.
     """
 
-    def __init__(
-        self, program: Program, sizes: Env, tasks: Mapping[int, Env], ends: frozenset[int] | None = None
-    ) -> None:
+    def __init__(self, program: Program, sizes: Env, tasks: Mapping[int, Env], part: Part | None = None) -> None:
         tasks = all_tasks(program, sizes, tasks)
         self.program = program
         self.sizes = sizes
+        self.ctas = frozenset(range(program.cluster)) if part is None else part.ctas
         self.items: list[Occurrence] = []
         for event in program.events:
             if event.action is None and event.completion is None:
                 continue
-            if ends is not None and event.id not in ends and isinstance(event.completion, InGroup):
+            if part is not None and not part.includes(event):
                 continue
-            for item in occurrences(program, event, sizes, tasks):
+            for item in occurrences(program, event, sizes, tasks, self.ctas):
                 self.items.append(item)
                 if len(self.items) > LIMIT:
                     raise TooLarge(f"more than {LIMIT} events")
@@ -209,14 +226,17 @@ class Unrolling:
     def _with_turns(self, thread: int, trace: list[int]) -> list[int]:
         """The trace with what the thread's peers perform when it is their turn."""
         turns: list[int] = []
-        for (lo, hi), performed in self._performed.items():
-            for n in performed:
-                selection = self.items[n].event.selection
-                if selection is None or not selection.includes(thread):
-                    continue
-                if any(lo <= t < hi for t in selection.peers(thread)):
-                    turns.append(n)
+        for n in self._chosen:
+            item = self.items[n]
+            selection = item.event.selection
+            if selection is not None and selection.includes(thread):
+                turns += [n] if any(t in item.threads for t in selection.peers(thread)) else []
         return sorted({*trace, *turns}) if turns else trace
+
+    @cached_property
+    def _chosen(self) -> list[int]:
+        """What one unit of a role performs for all of them."""
+        return [n for n, o in enumerate(self.items) if o.event.selection is not None]
 
     def _number(self, thread: int, trace: list[int]) -> None:
         arrives: dict[tuple[str, int], int] = {}
@@ -298,7 +318,8 @@ class Unrolling:
     @cached_property
     def representatives(self) -> frozenset[int]:
         """The first thread of every warp and of every unit: enough to find paths, not to exclude them."""
-        return frozenset(self.program.everybody[::WARP]).union(first for first, _ in self._performed)
+        found = {*self.program.everybody[::WARP], *(first for first, _ in self._performed)}
+        return frozenset(thread for thread in found if thread // self.program.threads in self.ctas)
 
     @cached_property
     def waits(self) -> Mapping[tuple[str, int], list[int]]:

@@ -20,9 +20,7 @@ def used(program: Program, event: Event) -> tuple[str, ...]:
     """The derived variables that an event's text names, what they depend on first."""
     if not program.derived:
         return ()
-    if event is not program.events[event.id]:
-        return tuple(_closure(program, _texts(event)))
-    return program.memo.once((used, event.id), lambda: tuple(_closure(program, _texts(event))))
+    return program.once(used, event, lambda: tuple(_closure(program, _texts(event))))
 
 
 def _texts(event: Event) -> Iterator[Index | Cond]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from exogpu.ir.collective import WARP, WARPGROUP, Collective, inside, whole
+from exogpu.ir.evaluate import const
 from exogpu.ir.index import Bin, Cmp, Int
 from exogpu.ir.instr import HoldsPhase, Instr, ProxyFence, WaitGroup
 from exogpu.ir.proc import Proc
@@ -17,7 +18,6 @@ from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, For, If, IndexArg, Instr
 from exogpu.ir.types import Smem
 from exogpu.ir.walk import children, walk
 from exogpu.source import Span
-from exogpu.verify.index import const
 
 Block = tuple[Stmt, ...]
 BYTES = 16

@@ -40,9 +40,10 @@ def _by_hold(phases: Phases, x: Instance, node: Instance, barrier: str) -> Itera
     """A hold behind x, in the same iteration of its loops, is for the awaited phase or an earlier one in its slot."""
     model, ctx = phases.model, phases.model.ctx
     ring = model.program.barriers[barrier].ring
+    copying = executors(model.program, x.event)
     for statement in copies(model.program, barrier):
         held = isinstance(statement.completion, TxOn) and statement.completion.holds
-        if not held or not executors(x.event) <= executors(statement):
+        if not held or not copying <= executors(model.program, statement):
             continue
         hold = _same_iteration(model, statement, x)
         if hold is not None:

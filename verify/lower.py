@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from exogpu.ir.collective import plus
+from exogpu.ir.computed import computed_by_value
+from exogpu.ir.evaluate import const
 from exogpu.ir.index import ORDINAL, Bin, BoolOp, Cond, Index, Int, Not, Var
 from exogpu.ir.instr import (
     BufferInfo,
@@ -55,7 +57,6 @@ from exogpu.verify.declared import (
     exit_event,
     splits_cluster_barrier,
 )
-from exogpu.verify.index import computed_by_value, const
 from exogpu.verify.owners import accumulator_births
 from exogpu.verify.program import (
     TASK,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.walk import index_names
-from exogpu.verify.program import TASK, Event
+from exogpu.verify.program import TASK, Event, Program
 
 Env = Mapping[str, int]
 Number = Callable[[Env], int]
@@ -17,37 +17,46 @@ Truth = Callable[[Env], bool]
 @dataclass(frozen=True, slots=True)
 class Nest:
     """An event's loops, outermost first, the conditions that are decided after each of them, its first thread, its
-    place in the sequential order (numbers, and names of loop variables), and its derived variables; conditions on those
-    come last."""
+    place in the sequential order (numbers, and names of loop variables), the variables of its loops over CTAs, and its
+    derived variables; conditions on those come last."""
 
     loops: tuple[tuple[str, Number, Number], ...]
     guards: tuple[tuple[Truth, ...], ...]
     first: Number
     place: tuple[int | str, ...]
+    over_ctas: frozenset[str]
     derived: tuple[tuple[str, Number], ...] = ()
 
-    def environments(self, sizes: Env, tasks: Mapping[int, Env]) -> Iterator[dict[str, int]]:
-        """The values of all variables at every execution; `tasks` gives the coordinates of each task by ordinal."""
+    def environments(
+        self, sizes: Env, tasks: Mapping[int, Env], ctas: frozenset[int] | None = None
+    ) -> Iterator[dict[str, int]]:
+        """The values of all variables at every execution, in loops over CTAs by `ctas` only if given; `tasks` gives the
+        coordinates of each task by ordinal."""
         env = dict(sizes)
         if not self.loops:
             self._derive(env)
         if all(g(env) for g in self.guards[0]):
-            yield from self._inside(0, env, tasks)
+            yield from self._inside(0, env, tasks, ctas)
 
-    def _inside(self, depth: int, env: dict[str, int], tasks: Mapping[int, Env]) -> Iterator[dict[str, int]]:
+    def _inside(
+        self, depth: int, env: dict[str, int], tasks: Mapping[int, Env], ctas: frozenset[int] | None
+    ) -> Iterator[dict[str, int]]:
         if depth == len(self.loops):
             yield env.copy()
             return
         var, lo, hi = self.loops[depth]
         guards = self.guards[depth + 1]
-        for value in range(lo(env), hi(env)):
+        values: Iterable[int] = range(lo(env), hi(env))
+        if ctas is not None and var in self.over_ctas:
+            values = [cta for cta in values if cta in ctas]
+        for value in values:
             env[var] = value
             if var == TASK:
                 env.update(tasks[value])
             if depth + 1 == len(self.loops):
                 self._derive(env)
             if all(g(env) for g in guards):
-                yield from self._inside(depth + 1, env, tasks)
+                yield from self._inside(depth + 1, env, tasks, ctas)
 
     def _derive(self, env: dict[str, int]) -> None:
         for name, value in self.derived:
@@ -58,8 +67,9 @@ class Nest:
         return tuple([part if isinstance(part, int) else env[part] for part in self.place])
 
 
-def nest(event: Event, tasks: frozenset[str], derived: tuple[tuple[str, Number], ...] = ()) -> Nest:
-    """The compiled loops of an event; `tasks` names the coordinates that come with a task's ordinal."""
+def nest(program: Program, event: Event, derived: tuple[tuple[str, Number], ...]) -> Nest:
+    """The compiled loops of an event; `derived` are the variables whose values follow from those of the loops."""
+    tasks = {t.name for t in program.tasks}
     bound: set[str] = set()
     depths = {name: len(event.loops) for name, _ in derived}
     for depth, loop in enumerate(event.loops, 1):
@@ -76,6 +86,7 @@ def nest(event: Event, tasks: frozenset[str], derived: tuple[tuple[str, Number],
         tuple(map(tuple, guards)),
         number(event.first),
         tuple(place),
+        frozenset(loop.var for loop in event.loops if program.over_ctas(loop)),
         derived,
     )
 

@@ -16,7 +16,7 @@ from exogpu.smt.solver import Sat, Unknown, Unsat
 from exogpu.smt.terms import Formula
 from exogpu.verify.axioms import AVOIDABLE
 from exogpu.verify.chain import ChainFormula, LiftedChain, axioms
-from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling
+from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling, cta_meant, whole
 from exogpu.verify.explain import describe, explain
 from exogpu.verify.graph import Edge, Needs, PathNode, Search, shorten
 from exogpu.verify.instance import Instance, Model
@@ -136,7 +136,7 @@ class _ChainSearch:
 
     def _formulas(self, first: str, second: str, needs: Needs) -> ChainFormula:
         x, y = self.session.instances[first], self.session.instances[second]
-        return ChainFormula(self.session.model, self.session.phases, x, y, needs)
+        return ChainFormula(self.session.model, self.session.phases, self.session.model.whole(x), y, needs)
 
     def run(self) -> Outcome:
         if self.session.ctx.api.is_false(self.condition):
@@ -174,28 +174,34 @@ class _ChainSearch:
     def _examine(self, values: Values) -> Outcome | None:
         """A violation, or None after new chains or product facts exclude the model."""
         try:
-            x, y, unrolling = self._replay(values, whole=False)
+            return self._judge(values)
         except TooLarge:
             if self.session.refine(values):
                 return None  # products of large numbers were wrong in this model
-            values = self.session.minimise(values)
-            x, y, unrolling = self._replay(values, whole=False)
-        if not self.goal.check(unrolling, x, y):
-            return self._spurious(values)
-        found = self._path(unrolling, {"x": x, "y": y})
-        if found is not None:
-            return self._learn(unrolling, found)
+            return self._judge(self.session.minimise(values))
+
+    def _judge(self, values: Values) -> Outcome | None:
+        """Most pairs are ordered by what their own CTAs do, so a cluster is unrolled only if that finds no path."""
+        x, y = self._pair(values)
+        for ctas in dict.fromkeys((self._concerned(x, y), frozenset(range(self.session.program.cluster)))):
+            unrolling = self.session.unroll(values, ctas)
+            if not self.goal.check(unrolling, x, y):
+                return self._spurious(values)
+            found = self._path(unrolling, {"x": x, "y": y})
+            if found is not None:
+                return self._learn(found)
         return self._violation(values)
 
     def _violation(self, values: Values) -> Outcome | None:
         """Minimises; a smaller candidate that turns out to be ordered is learnt from instead."""
         values = self.session.minimise(values)
-        x, y, unrolling = self._replay(values, whole=True)
+        x, y = self._pair(values)
+        unrolling = self.session.unroll(values)
         if not self.goal.check(unrolling, x, y):
             return self._spurious(values)
         found = self._path(unrolling, {"x": x, "y": y})
         if found is not None:
-            return self._learn(unrolling, found)
+            return self._learn(found)
         if self._other_tasks_matter(unrolling, x, y):
             return Undecided("whether the two are ordered depends on which other tasks the CTA walks")
         return Violated(unrolling, x, y)
@@ -214,16 +220,19 @@ class _ChainSearch:
             return None
         return Undecided("the encoding and the explicit engine disagree on a candidate pair")
 
-    def _replay(self, values: Values, *, whole: bool) -> tuple[Occurrence, Occurrence, Unrolling]:
-        unrolling = self.session.unroll(values, whole=whole)
-        return self.session.concrete("x", values), self.session.concrete("y", values), unrolling
+    def _pair(self, values: Values) -> tuple[Occurrence, Occurrence]:
+        return self.session.concrete("x", values), self.session.concrete("y", values)
 
-    def _learn(self, unrolling: Unrolling, found: _Found) -> Undecided | None:
-        x, y, needs = found.x, found.y, found.direction.needs
-        search = Search(unrolling, x, needs, everybody=False, axioms=found.axioms)
+    def _concerned(self, *pair: Occurrence) -> frozenset[int]:
+        """The CTAs that execute the two, and those whose barriers they mean."""
+        program = self.session.program
+        return frozenset(cta for o in pair for cta in (o.first // program.threads, cta_meant(program, o)))
+
+    def _learn(self, found: _Found) -> Undecided | None:
+        search, x, y = found.search, found.search.source, found.search.target
         path = shorten(search, found.path, y) if found.path else []
         edges = [search.edge(a, b) or Edge.PROGRAM_ORDER for a, b in pairwise(path)]
-        lifted = lift_path(self.session.program, x, y, path, edges, found.axioms)
+        lifted = lift_path(self.session.program, x, y, path, edges, search.axioms)
         new = [k for c in lifted if (k := _Known(found.direction, c)) not in self.chains.values()]
         if not new:
             return Undecided(f"no chain explains why {x.event.label} precedes {y.event.label} in one case")
@@ -239,14 +248,19 @@ class _ChainSearch:
 
     def _path(self, unrolling: Unrolling, ends: Mapping[str, Occurrence]) -> _Found | None:
         """A path, if there is one, rather one without avoidable axioms (L1 concerns pairs that need a fence only)."""
-        in_force = self.session.program.axioms
+        program = self.session.program
+        in_force = program.axioms
         for direction in self.directions:
-            x, y, needs = ends[direction.first], ends[direction.second], direction.needs
+            x, y, needs = whole(ends[direction.first]), ends[direction.second], direction.needs
             frugal = in_force - (AVOIDABLE if needs.fence is not None else AVOIDABLE - {"L1"})
-            for allowed, everybody in dict.fromkeys(((frugal, False), (in_force, False), (in_force, True))):
-                path = Search(unrolling, x, needs, everybody=everybody, axioms=allowed).path_to(y)
+            attempts = [(frugal, False)]
+            if len(unrolling.ctas) == program.cluster:
+                attempts += [(in_force, False), (in_force, True)]
+            for allowed, everybody in dict.fromkeys(attempts):
+                search = Search(unrolling, x, needs, everybody=everybody, axioms=allowed)
+                path = search.path_to(y)
                 if path is not None:
-                    return _Found(direction, x, y, path, allowed)
+                    return _Found(direction, path, search)
         return None
 
 
@@ -260,10 +274,8 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A path of the explicit engine from `x` to `y`, and the axioms that its search was allowed."""
+    """A path of the explicit engine in one direction, and the search that found it."""
 
     direction: _Direction
-    x: Occurrence
-    y: Occurrence
     path: list[PathNode]
-    axioms: frozenset[str]
+    search: Search

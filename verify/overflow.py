@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from exogpu.ir.computed import computed_by_cond, subterms
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.types import Gmem
@@ -16,7 +17,7 @@ from exogpu.ir.walk import index_names
 from exogpu.smt.terms import Formula
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence
-from exogpu.verify.index import computed_by_cond, subterms, to_formula, to_poly
+from exogpu.verify.index import to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import TASKS, Computed, Event, Exec, Program, Step

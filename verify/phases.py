@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import product
 from typing import TypeVar
 
@@ -35,28 +36,23 @@ Channel = tuple[int, int]
 """A thread, and the CTA whose barrier it signals or waits on."""
 
 
-def executors(event: Event) -> frozenset[int]:
+def executors(program: Program, event: Event) -> frozenset[int]:
     """Threads of the cluster that ever perform an event (for a barrier: take part)."""
-    return frozenset(thread for thread, _ in _executions(event))
+    return program.once(executors, event, lambda: frozenset(thread for thread, _ in _executions(event)))
 
 
 def channels(program: Program, event: Event) -> frozenset[Channel]:
     """The threads that ever perform a signal or a wait, each with the CTAs whose barrier it means."""
-    if event is program.events[event.id]:
-        return program.memo.once((channels, event.id), lambda: _channels(program, event))
-    return _channels(program, event)
-
-
-def _channels(program: Program, event: Event) -> frozenset[Channel]:
     cta = barrier_cta(event)
     if cta is None:
         return own_channels(program, event)
-    return frozenset((thread, evaluate(cta, env)) for thread, env in _executions(event))
+    return program.once(channels, event, lambda: frozenset((t, evaluate(cta, env)) for t, env in _executions(event)))
 
 
 def own_channels(program: Program, event: Event) -> frozenset[Channel]:
     """The threads that ever perform an event, each with its own CTA."""
-    return frozenset((t, t // program.threads) for t in executors(event))
+    mine = executors(program, event)
+    return program.once(own_channels, event, lambda: frozenset((t, t // program.threads) for t in mine))
 
 
 def barrier_cta(event: Event) -> Index | None:
@@ -108,16 +104,18 @@ def _of_one_unit(program: Program, event: Event) -> frozenset[Channel]:
     return through if turns is None else frozenset((t, cta) for t, cta in through if t == turns.peers(t)[0])
 
 
-def alike(event: Event) -> dict[int, tuple[int, ...]]:
+def alike(program: Program, event: Event) -> Mapping[int, tuple[int, ...]]:
     """For each thread that performs an event, what its mixed guards see of it: threads with equal values execute it
     equally often."""
     names = sorted(frozenset[str]().union(*(index_names(g) for g in mixed_guards(event))))
+    if not names:
+        return dict.fromkeys(executors(program, event), ())
     return {thread: tuple(env[n] for n in names if n in env) for thread, env in _executions(event)}
 
 
-def executed_by(threads: frozenset[int], statements: Iterable[Event]) -> list[Event]:
+def executed_by(program: Program, threads: frozenset[int], statements: Iterable[Event]) -> list[Event]:
     """The statements that every one of `threads` performs; raises if only some of them perform one."""
-    return _shared_by(threads, ((s, executors(s)) for s in statements))
+    return _shared_by(threads, ((s, executors(program, s)) for s in statements))
 
 
 def signalled_by(program: Program, through: frozenset[Channel], statements: Iterable[Event]) -> list[Event]:
@@ -137,23 +135,20 @@ def _shared_by(wanted: frozenset[Who], statements: Iterable[tuple[Event, frozens
 
 def arrives(program: Program, barrier: str) -> list[Event]:
     """Arrive statements of a barrier that some thread can execute."""
-    return [
-        e for e in program.events if isinstance(e.action, ArriveAction) and e.action.barrier == barrier and executors(e)
-    ]
+    found = [e for e in program.events if isinstance(e.action, ArriveAction) and e.action.barrier == barrier]
+    return [e for e in found if executors(program, e)]
 
 
 def awaits(program: Program, barrier: str) -> list[Event]:
     """Await statements of a barrier that some thread can execute."""
-    return [
-        e for e in program.events if isinstance(e.action, AwaitAction) and e.action.barrier == barrier and executors(e)
-    ]
+    found = [e for e in program.events if isinstance(e.action, AwaitAction) and e.action.barrier == barrier]
+    return [e for e in found if executors(program, e)]
 
 
 def copies(program: Program, barrier: str) -> list[Event]:
     """Asynchronous copies that complete on a barrier, and that some thread can issue."""
-    return [
-        e for e in program.events if isinstance(e.completion, TxOn) and e.completion.barrier == barrier and executors(e)
-    ]
+    found = [e for e in program.events if isinstance(e.completion, TxOn) and e.completion.barrier == barrier]
+    return [e for e in found if executors(program, e)]
 
 
 class Phases:
@@ -255,9 +250,11 @@ class Phases:
                 pass
             case _:
                 raise TypeError(f"{x.event.label} has no group")
-        commits = [e for e in self.program.events if isinstance(e.action, Commit) and e.action.group is group]
+        program = self.program
+        commits = [e for e in program.events if isinstance(e.action, Commit) and e.action.group is group]
         who = x.event if by is None else by
-        return self._count(x, f"commit {group} of {who.id}", lambda: executed_by(executors(who), commits), alone=True)
+        by_all = partial(executed_by, program, executors(program, who), commits)
+        return self._count(x, f"commit {group} of {who.id}", by_all, alone=True)
 
     def next_arrive(self, x: Instance, barrier: str) -> Poly:
         """The phase that the next arrive of x's thread on its CTA's barrier is for."""

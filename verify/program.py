@@ -11,15 +11,20 @@ the parallel program their iteration says which threads execute.
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from exogpu.ir.index import Cond, Index
+from exogpu.ir.index import Cond, Index, Int
 from exogpu.ir.instr import Effect, Group, Mode, Proxy
 from exogpu.ir.pools import Storage
 from exogpu.ir.types import Memory
+from exogpu.smt.functions import applied
 from exogpu.source import Span
 from exogpu.verify.axioms import ASSUMED
 from exogpu.verify.memo import Memo
+
+T = TypeVar("T")
 
 
 class LoopKind(enum.Enum):
@@ -241,7 +246,7 @@ class Applied:
 
     def at(self, values: tuple[int, ...]) -> str:
         """The name under which concrete sizes hold the number for these arguments; 0 if they do not."""
-        return f"{self.name}({','.join(map(str, values))})"
+        return applied(self.name, values)
 
 
 Derived = Counter | Applied
@@ -348,6 +353,14 @@ class Program:
     def everybody(self) -> range:
         """All threads of the cluster."""
         return range(self.threads * self.cluster)
+
+    def over_ctas(self, loop: Loop) -> bool:
+        """The loop divides the cluster: its iterations are the CTAs."""
+        return loop.kind is LoopKind.THREADS and loop.unit == self.threads and loop.base in (None, Int(0))
+
+    def once(self, what: Hashable, event: Event, make: Callable[[], T]) -> T:
+        """What `make` works out about an event: once, unless the event is only a variation of one of the program's."""
+        return self.memo.once((what, event.id), make) if event is self.events[event.id] else make()
 
 
 TASK = "$task"

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
+from exogpu.ir.evaluate import const
 from exogpu.ir.pools import Storage
 from exogpu.smt.poly import Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence, Unrolling
-from exogpu.verify.index import const, to_formula
+from exogpu.verify.index import to_formula
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordering import Goal
 from exogpu.verify.phases import Phases

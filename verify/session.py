@@ -12,7 +12,7 @@ from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.script import Script
 from exogpu.smt.solver import Engine, Sat, Solver, Unknown, Unsat
 from exogpu.smt.terms import Formula
-from exogpu.verify.concrete import Env, Occurrence, Unrolling, locate
+from exogpu.verify.concrete import Env, Occurrence, Part, Unrolling, locate
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
 from exogpu.verify.phases import Phases
@@ -196,18 +196,19 @@ class Session:
         return locate(self.instances[tag].event, self._env(self.instances[tag], values))
 
     def sizes(self, values: Values) -> Env:
-        """Size arguments and the CTA's task count in a model."""
-        return {name: p.value(Valuation(values)) for name, p in self.model.sizes.items()}
+        """Size arguments, the CTA's task count and unknown numbers in a model."""
+        known = Valuation(values)
+        return {name: p.value(known) for name, p in self.model.sizes.items()} | self.ctx.functions.table(known)
 
-    def unroll(self, values: Values, *, whole: bool = True) -> Unrolling:
-        """The program at a model's sizes; unless `whole`, without group operations other than the instances'."""
+    def unroll(self, values: Values, ctas: frozenset[int] | None = None) -> Unrolling:
+        """The program at a model's sizes; with `ctas`, only the part of these that paths between the instances take."""
         tasks: dict[int, Env] = {}
         for instance in self.instances.values():
             env = self._env(instance, values)
             if TASK in env:
                 tasks[env[TASK]] = {t.name: env[t.name] for t in self.program.tasks}
-        ends = None if whole else frozenset(i.event.id for i in self.instances.values())
-        return Unrolling(self.program, self.sizes(values), tasks, ends)
+        part = Part(frozenset(i.event.id for i in self.instances.values()), ctas) if ctas is not None else None
+        return Unrolling(self.program, self.sizes(values), tasks, part)
 
     def _env(self, instance: Instance, values: Values) -> dict[str, int]:
         return {name: p.value(Valuation(values)) for name, p in instance.env.items()}

@@ -211,7 +211,7 @@ class _Share:
 
 def _shares(program: Program, event: Event, cta: int) -> Iterator[_Share]:
     """Threads that execute a statement equally often share one sum."""
-    seen, groups = alike(event), dict[tuple[int, ...], list[int]]()
+    seen, groups = alike(program, event), dict[tuple[int, ...], list[int]]()
     for thread, c in sorted(signals(program, channels(program, event), (event,))):
         if c == cta:
             groups.setdefault(seen[thread], []).append(thread)

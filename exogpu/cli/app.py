@@ -6,7 +6,6 @@ import argparse
 import importlib
 import os
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 
 from exogpu.cli.arguments import build_parser
@@ -34,6 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 128 + 2
     except Exception:
+        import traceback  # only now: it is not needed to report anything else
+
         traceback.print_exc()
         print(INTERNAL, file=sys.stderr)
         return int(Exit.INTERNAL)

@@ -3,58 +3,47 @@
 from __future__ import annotations
 
 import argparse
-import json
-from typing import TYPE_CHECKING, Any
+import sys
+from dataclasses import replace
 
 from exogpu.cli.axioms import axiom_policy
-from exogpu.cli.errors import UsageError
-from exogpu.cli.output import rejected
+from exogpu.cli.edited import assessed, proof
+from exogpu.cli.output import render
 from exogpu.cli.targets import procedures, resolve
 from exogpu.diagnostics import BadInput
 from exogpu.ir.proc import Proc
-from exogpu.report.edits import as_json, row, totals
+from exogpu.report.edits import Mutated, mutate_json, totals
 from exogpu.report.model import Exit, Run
-
-if TYPE_CHECKING:
-    from exogpu.verify.assess import Assessed
 
 
 def execute(arguments: argparse.Namespace) -> Exit:
     """Prints one line per mutant; exit 3 if of some it is not known whether they are correct."""
+    run, policy = Run(deterministic=arguments.deterministic), axiom_policy(arguments)
+    kernels: list[Mutated] = []
     try:
-        procs = procedures(resolve(arguments.target))
+        for proc in procedures(resolve(arguments.target)):
+            kernels.append(_mutated(proc, arguments, run))
     except BadInput as error:
-        return rejected(error, arguments.color)
-    run = Run(deterministic=arguments.deterministic)
-    policy = axiom_policy(arguments)
-    kernels: list[dict[str, Any]] = []
-    undecided = False
-    for proc in procs:
-        found = _survey(proc, arguments, run)
-        undecided |= any(a.verdict.fate.value == "unknown" for a in found)
-        kernels.append({"name": proc.name, "mutants": [as_json(a, run) for a in found]})
-        if arguments.format == "text":
-            print(f"{proc.name}: {totals(found)}")
+        run = replace(run, problems=error.diagnostics)
+    status = _status(run, kernels)
     if arguments.format == "json":
-        strict = {"strict": policy.strict, "withdrawn": list(policy.withdrawn)}
-        print(json.dumps({"schema": "exogpu.mutate/1", "axiom_policy": strict, "kernels": kernels}, indent=2))
-    return Exit.UNDECIDED if undecided else Exit.PROVED
+        sys.stdout.write(mutate_json(run, policy, status, kernels))
+    elif run.problems:
+        sys.stdout.write(render(run, "text", arguments.color))
+    return status
 
 
-def _survey(proc: Proc, arguments: argparse.Namespace, run: Run) -> list[Assessed]:
-    from exogpu.verify.assess import assess
+def _status(run: Run, kernels: list[Mutated]) -> Exit:
+    if run.problems:
+        return Exit.BAD_INPUT
+    unknown = any(a.verdict.fate.value == "unknown" for kernel in kernels for a in kernel.mutants)
+    return Exit.UNDECIDED if unknown else Exit.PROVED
+
+
+def _mutated(proc: Proc, arguments: argparse.Namespace, run: Run) -> Mutated:
     from exogpu.verify.mutants import mutants
-    from exogpu.verify.prove import verify
-    from exogpu.verify.result import Status
-    from exogpu.verify.workers import cores
 
-    policy, jobs = axiom_policy(arguments), arguments.jobs or cores()
-    proof = verify(proc, policy, jobs=jobs)
-    if proof.status is not Status.PROVED:
-        raise UsageError(f"{proc.name} is not proved, so nothing can be said of its mutants; see `exogpu verify`")
-    found: list[Assessed] = []
-    for assessed in assess(proof, list(mutants(proc)), policy, jobs):
-        found.append(assessed)
-        if arguments.format == "text":
-            print(row(assessed, run), flush=True)
-    return found
+    found = tuple(assessed(proof(proc, arguments), list(mutants(proc)), arguments, run))
+    if arguments.format == "text":
+        print(f"{proc.name}: {totals(found)}")
+    return Mutated(proc.name, proc.span, found)

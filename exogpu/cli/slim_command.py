@@ -4,77 +4,74 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import json
+import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from exogpu.cli.axioms import axiom_policy
-from exogpu.cli.errors import UsageError
-from exogpu.cli.output import palette, rejected
+from exogpu.cli.edited import assessed, proof
+from exogpu.cli.output import palette, render
 from exogpu.cli.targets import procedures, resolve
 from exogpu.diagnostics import BadInput
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
-from exogpu.report.edits import as_json, edit_json, row, slim_text
+from exogpu.report.edits import Slimmer, slim_json, slim_text
 from exogpu.report.model import Exit, Run
 from exogpu.report.text import headline
 
 if TYPE_CHECKING:
-    from exogpu.verify.slim import Slimmed
+    from exogpu.verify.assess import Assessed
+    from exogpu.verify.edits import Edit
 
 
 def execute(arguments: argparse.Namespace) -> Exit:
     """Prints each weakening alone, then the greedy minimum; exit 0 if nothing can be taken away, 1 if something can."""
+    run, policy = Run(deterministic=arguments.deterministic), axiom_policy(arguments)
+    kernels: list[Slimmer] = []
     try:
-        procs = procedures(resolve(arguments.target))
+        for proc in procedures(resolve(arguments.target)):
+            kernels.append(_slimmer(proc, arguments, run))
     except BadInput as error:
-        return rejected(error, arguments.color)
-    run = Run(deterministic=arguments.deterministic)
-    documents = []
-    slimmer = False
-    for proc in procs:
-        found, document = _slim(proc, arguments, run)
-        slimmer |= bool(found.taken)
-        documents.append(document)
+        run = replace(run, problems=error.diagnostics)
+    status = _status(run, kernels)
     if arguments.format == "json":
-        print(json.dumps({"schema": "exogpu.slim/1", "kernels": documents}, indent=2))
-    return Exit.REFUTED if slimmer else Exit.PROVED
+        sys.stdout.write(slim_json(run, policy, status, kernels))
+    elif run.problems:
+        sys.stdout.write(render(run, "text", arguments.color))
+    return status
 
 
-def _slim(proc: Proc, arguments: argparse.Namespace, run: Run) -> tuple[Slimmed, dict[str, Any]]:
-    from exogpu.verify.assess import Assessed, assess
-    from exogpu.verify.edits import Edit
-    from exogpu.verify.prove import verify
-    from exogpu.verify.result import Status
+def _status(run: Run, kernels: list[Slimmer]) -> Exit:
+    if run.problems:
+        return Exit.BAD_INPUT
+    return Exit.REFUTED if any(kernel.taken for kernel in kernels) else Exit.PROVED
+
+
+def _slimmer(proc: Proc, arguments: argparse.Namespace, run: Run) -> Slimmer:
     from exogpu.verify.slim import slim
-    from exogpu.verify.workers import cores
 
-    policy, jobs = axiom_policy(arguments), arguments.jobs or cores()
-    original = verify(proc, policy, jobs=jobs)
-    if original.status is not Status.PROVED:
-        raise UsageError(f"{proc.name} is not proved, so it can do without nothing; see `exogpu verify`")
+    original = proof(proc, arguments)
 
     def judge(edits: Sequence[Edit]) -> Iterator[Assessed]:
-        for assessed in assess(original, edits, policy, jobs):
-            if arguments.format == "text":
-                print(row(assessed, run), flush=True)
-            yield assessed
+        return assessed(original, edits, arguments, run)
 
-    found = slim(proc, judge)
-    diff = _difference(proc, found.proc)
-    proof = verify(found.proc, policy, jobs=jobs)
+    left = slim(proc, judge)
+    found = Slimmer(
+        proc.name,
+        proc.span,
+        left.alone,
+        left.taken,
+        to_source(left.proc),
+        _difference(proc, left.proc),
+        proof(left.proc, arguments),
+    )
     if arguments.format == "text":
-        print("\n".join(("", *slim_text(proc.name, found.taken, diff), headline(run, proof, palette(arguments.color)))))
-    return found, {
-        "name": proc.name,
-        "alone": [as_json(a, run) for a in found.alone],
-        "taken": [edit_json(edit, run) for edit in found.taken],
-        "slim": {"status": proof.status.value, "axioms": list(proof.axioms), "source": to_source(found.proc)},
-        "diff": list(diff),
-    }
+        print("\n".join(("", *slim_text(found), headline(run, found.proof, palette(arguments.color)))))
+    return found
 
 
-def _difference(before: Proc, after: Proc) -> list[str]:
+def _difference(before: Proc, after: Proc) -> tuple[str, ...]:
     """A unified diff of two kernels as the printer writes them."""
     old, new = to_source(before).splitlines(), to_source(after).splitlines()
-    return list(difflib.unified_diff(old, new, before.name, f"{before.name}, slim", lineterm=""))
+    return tuple(difflib.unified_diff(old, new, before.name, f"{before.name}, slim", lineterm=""))

@@ -200,6 +200,9 @@ AsmOperand = (
     | Rounded
 )
 
+Operands = tuple[tuple[str, AsmOperand], ...]
+"""Named operands."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asm:
@@ -207,7 +210,7 @@ class Asm:
 
     name: str
     text: str
-    operands: tuple[tuple[str, AsmOperand], ...] = ()
+    operands: Operands = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ mbarrier that gets the thread's arrival when they have landed.
 
 from __future__ import annotations
 
-from exogpu.ir.emission import Asm, AsmOperand, BarrierAddress, CopyAsync, Element, Emission
 from exogpu.ir.index import Int
 from exogpu.ir.instr import (
     Buffers,
@@ -24,6 +23,7 @@ from exogpu.ir.instr import (
 )
 from exogpu.ir.stmt import IndexArg, InstrCall, Stmt
 from exogpu.ir.types import Gmem, Smem
+from exogpu.isa import ptx
 from exogpu.isa.build import assign, nest, zero_filled
 from exogpu.isa.vector import vector_alignments, vector_bytes, vector_rules
 
@@ -33,20 +33,20 @@ def _meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
     return nest(dst.shape, lambda e: assign(dst, e, zero_filled(src, e, buffers[src.buffer])))
 
 
-def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
-    return (CopyAsync(Element("dst"), Element("src"), vector_bytes(call, buffers)),)
+def _emission(call: InstrCall, buffers: Buffers) -> tuple[ptx.Emission, ...]:
+    return (ptx.CopyAsync(ptx.Element("dst"), ptx.Element("src"), vector_bytes(call, buffers)),)
 
 
-def _wait(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+def _wait(call: InstrCall, buffers: Buffers) -> tuple[ptx.Emission, ...]:
     arg = call.operand("pending")
     if not isinstance(arg, IndexArg) or not isinstance(arg.value, Int):
         raise ValueError(f"{call.instr.name} takes a literal count")
-    return (Asm(f"cp_async_wait_{arg.value.value}", f"cp.async.wait_group {arg.value.value};"),)
+    return (ptx.Asm(f"cp_async_wait_{arg.value.value}", f"cp.async.wait_group {arg.value.value};"),)
 
 
-def _arrive(call: InstrCall, modifier: str) -> tuple[Emission, ...]:
-    operands: tuple[tuple[str, AsmOperand], ...] = (("barrier", BarrierAddress("barrier")),)
-    return (Asm(call.instr.name, f"cp.async.mbarrier.arrive{modifier}.shared::cta.b64 [$barrier];", operands),)
+def _arrive(call: InstrCall, modifier: str) -> tuple[ptx.Emission, ...]:
+    operands: ptx.Operands = (("barrier", ptx.BarrierAddress("barrier")),)
+    return (ptx.Asm(call.instr.name, f"cp.async.mbarrier.arrive{modifier}.shared::cta.b64 [$barrier];", operands),)
 
 
 cp_async = Instr(
@@ -72,7 +72,7 @@ cp_async_commit = Instr(
     params=(),
     unit=0,
     effect=Commit(Group.COPY),
-    emission=lambda call, buffers: (Asm("cp_async_commit", "cp.async.commit_group;"),),
+    emission=lambda call, buffers: (ptx.Asm("cp_async_commit", "cp.async.commit_group;"),),
     source="PTX ISA, cp.async.commit_group",
 )
 
@@ -90,7 +90,7 @@ cp_async_wait_all = Instr(
     params=(),
     unit=0,
     effect=WaitGroup(Group.COPY, None),
-    emission=lambda call, buffers: (Asm("cp_async_wait_all", "cp.async.wait_all;"),),
+    emission=lambda call, buffers: (ptx.Asm("cp_async_wait_all", "cp.async.wait_all;"),),
     source="PTX ISA, cp.async.wait_all",
 )
 

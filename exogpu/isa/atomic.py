@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from exogpu.ir.emission import (
-    Asm,
-    AsmOperand,
-    Element,
-    Emission,
-    GlobalAddress,
-    Loaded,
-    Packed,
-    RegisterValue,
-    Rounded,
-)
 from exogpu.ir.index import Int
 from exogpu.ir.instr import Alignment, Buffers, Footprint, Instr, Mode, Param, Proxy
 from exogpu.ir.stmt import InstrCall, Range, Stmt
 from exogpu.ir.types import Gmem, Rmem, Scalar, Smem
 from exogpu.ir.value import Read
+from exogpu.isa import ptx
 from exogpu.isa.build import add, element, nest
 
 WIDTHS = {
@@ -32,21 +22,21 @@ WIDTHS = {
 """Elements of one operation, by type: vectors are new in sm_90."""
 
 
-def sum_of(dtype: Scalar, at: Element, values: Sequence[RegisterValue]) -> Asm:
+def sum_of(dtype: Scalar, at: ptx.Element, values: Sequence[ptx.RegisterValue]) -> ptx.Asm:
     """Consecutive elements from `at` += values: one atomic operation on each element, relaxed, at gpu scope."""
     half = dtype.bytes == 2
     kind = "s32" if dtype is Scalar.I32 else dtype.value
-    operands: list[AsmOperand] = [Rounded(dtype, v) for v in values]
+    operands: list[ptx.AsmOperand] = [ptx.Rounded(dtype, v) for v in values]
     if half and len(values) > 1:
         kind += "x2"
-        operands = [Packed(dtype, low, high) for low, high in zip(values[::2], values[1::2], strict=True)]
+        operands = [ptx.Packed(dtype, low, high) for low, high in zip(values[::2], values[1::2], strict=True)]
     names = [f"v{i}" for i in range(len(operands))]
     listed = ", ".join(f"${n}" for n in names)
     vector = len(operands) > 1
     opcode = ".".join(("add", *["noftz"] * half, *[f"v{len(operands)}"] * vector, kind))
     text = f"red.relaxed.gpu.global.{opcode} [$to], {f'{{{listed}}}' if vector else listed};"
     name = f"add_{dtype.value}" + f"_{len(values)}" * (len(values) > 1)
-    return Asm(name, text, (("to", GlobalAddress(at)), *zip(names, operands, strict=True)))
+    return ptx.Asm(name, text, (("to", ptx.GlobalAddress(at)), *zip(names, operands, strict=True)))
 
 
 def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
@@ -79,10 +69,10 @@ def _meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
     return nest(dst.shape, lambda e: add(dst, e, Read(src.buffer, element(src, e))))
 
 
-def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+def _emission(call: InstrCall, buffers: Buffers) -> tuple[ptx.Emission, ...]:
     (width,) = call.window("dst").shape
-    values = tuple(Loaded(Element("src", (Int(i),))) for i in range(width))
-    return (sum_of(buffers[call.window("dst").buffer].dtype, Element("dst"), values),)
+    values = tuple(ptx.Loaded(ptx.Element("src", (Int(i),))) for i in range(width))
+    return (sum_of(buffers[call.window("dst").buffer].dtype, ptx.Element("dst"), values),)
 
 
 atomic_add = Instr(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from exogpu.ir.emission import Asm, Emission
 from exogpu.ir.instr import ClusterArrive, ClusterWait, Effect, Instr
+from exogpu.isa import ptx
 
 
 def _part(name: str, effect: Effect, text: str, weaker: Instr | None = None) -> Instr:
-    emission: tuple[Emission, ...] = (Asm(name, f"barrier.cluster.{text}.aligned;"),)
     return Instr(
         name=name,
         params=(),
@@ -15,7 +14,7 @@ def _part(name: str, effect: Effect, text: str, weaker: Instr | None = None) -> 
         effect=effect,
         weaker=weaker,
         aligned=True,
-        emission=lambda call, buffers: emission,
+        emission=lambda call, buffers: (ptx.Asm(name, f"barrier.cluster.{text}.aligned;"),),
         source=f"PTX ISA, barrier.cluster.{text}",
     )
 

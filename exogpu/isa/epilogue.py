@@ -6,27 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from exogpu.ir.collective import WARPGROUP
-from exogpu.ir.emission import (
-    LANE,
-    WARP,
-    Applied,
-    Asm,
-    Element,
-    Emission,
-    Fragment,
-    Guard,
-    Packed,
-    RegisterValue,
-    Repeat,
-    SharedAddress,
-    Store,
-)
 from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.instr import Alignment, Buffers, Footprint, Instr, Mode, Param, Proxy
 from exogpu.ir.linear import linear, literal
 from exogpu.ir.stmt import If, InstrCall, Range, Stmt, Window
 from exogpu.ir.types import Gmem, Scalar, Smem, WgmmaD
 from exogpu.ir.value import Cast, Read, ScalarFn, Value
+from exogpu.isa import ptx
 from exogpu.isa.atomic import sum_of
 from exogpu.isa.build import add, apply_fn, assign, element, in_bounds, nest, trails
 
@@ -65,45 +51,45 @@ def _meaning(
     return nest(dst.shape, body)
 
 
-def _value(register: Index) -> RegisterValue:
-    return Applied("fn", Fragment("src", register))
+def _value(register: Index) -> ptx.RegisterValue:
+    return ptx.Applied("fn", ptx.Fragment("src", register))
 
 
-def _matrix_stores(dtype: Scalar, columns: int) -> tuple[Emission, ...]:
+def _matrix_stores(dtype: Scalar, columns: int) -> tuple[ptx.Emission, ...]:
     """stmatrix.x4 of 16 columns each: matrices are rows 0-7 and 8-15 of columns 0-7, then of columns 8-15; lane l
     gives the address of row l % 16 and column 8 * (l // 16)."""
     text = "stmatrix.sync.aligned.m8n8.x4.shared.b16 [$row], {$r0, $r1, $r2, $r3};"
     part = Var("$part")
-    row = Bin("+", Bin("*", Int(16), WARP), Bin("%", LANE, Int(16)))
-    column = Bin("+", Bin("*", Int(16), part), Bin("*", Int(8), Bin("//", LANE, Int(16))))
+    row = Bin("+", Bin("*", Int(16), ptx.WARP), Bin("%", ptx.LANE, Int(16)))
+    column = Bin("+", Bin("*", Int(16), part), Bin("*", Int(8), Bin("//", ptx.LANE, Int(16))))
     values = [_value(Bin("+", Bin("*", Int(8), part), Int(i))) for i in range(8)]
-    packed = [Packed(dtype, low, high) for low, high in zip(values[::2], values[1::2], strict=True)]
+    packed = [ptx.Packed(dtype, low, high) for low, high in zip(values[::2], values[1::2], strict=True)]
     operands = tuple((f"r{i}", pair) for i, pair in enumerate(packed))
-    address = ("row", SharedAddress(Element("dst", (row, column)), 16))
-    return (Repeat(part, columns // 16, (Asm("stmatrix_x4", text, (address, *operands)),)),)
+    address = ("row", ptx.SharedAddress(ptx.Element("dst", (row, column)), 16))
+    return (ptx.Repeat(part, columns // 16, (ptx.Asm("stmatrix_x4", text, (address, *operands)),)),)
 
 
 def _fragment_stores(
     columns: int,
     width: int,
     guarded: tuple[int, int] | None,
-    store: Callable[[Element, tuple[RegisterValue, ...]], Emission] = Store,
-) -> tuple[Emission, ...]:
+    store: Callable[[ptx.Element, tuple[ptx.RegisterValue, ...]], ptx.Emission],
+) -> tuple[ptx.Emission, ...]:
     """Each thread stores its own pairs, row l / 4 and that plus 8, columns 2 * (l % 4) of each 8: `width` elements at
     once. `guarded` gives the row and column dimensions of a tensor whose edge is respected."""
     half, part, odd = Var("$half"), Var("$part"), Var("$odd")
-    row = Bin("+", Bin("+", Bin("*", Int(16), WARP), Bin("//", LANE, Int(4))), Bin("*", Int(8), half))
-    column = Bin("+", Bin("*", Int(8), part), Bin("*", Int(2), Bin("%", LANE, Int(4))))
+    row = Bin("+", Bin("+", Bin("*", Int(16), ptx.WARP), Bin("//", ptx.LANE, Int(4))), Bin("*", Int(8), half))
+    column = Bin("+", Bin("*", Int(8), part), Bin("*", Int(2), Bin("%", ptx.LANE, Int(4))))
     register = Bin("+", Bin("*", Int(4), part), Bin("*", Int(2), half))
-    at = Element("dst", (row, Bin("+", column, odd)))
+    at = ptx.Element("dst", (row, Bin("+", column, odd)))
     values = tuple(_value(Bin("+", Bin("+", register, odd), Int(i))) for i in range(width))
-    stores: tuple[Emission, ...] = (store(at, values),)
+    stores: tuple[ptx.Emission, ...] = (store(at, values),)
     if guarded is not None:
-        stores = (Guard(at, (guarded[1],), stores),)
-    stores = (Repeat(part, columns // 8, (Repeat(odd, 2 // width, stores),)),)
+        stores = (ptx.Guard(at, (guarded[1],), stores),)
+    stores = (ptx.Repeat(part, columns // 8, (ptx.Repeat(odd, 2 // width, stores),)),)
     if guarded is not None:
-        stores = (Guard(Element("dst", (row, Int(0))), (guarded[0],), stores),)
-    return (Repeat(half, 2, stores),)
+        stores = (ptx.Guard(ptx.Element("dst", (row, Int(0))), (guarded[0],), stores),)
+    return (ptx.Repeat(half, 2, stores),)
 
 
 def _edges(window: Window) -> tuple[int, int]:
@@ -111,11 +97,11 @@ def _edges(window: Window) -> tuple[int, int]:
     return rows, columns
 
 
-def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+def _emission(call: InstrCall, buffers: Buffers) -> tuple[ptx.Emission, ...]:
     dst = call.window("dst")
     info, columns = buffers[dst.buffer], dst.shape[-1]
     if isinstance(info.memory, Gmem):
-        return _fragment_stores(columns, 1, _edges(dst))
+        return _fragment_stores(columns, 1, _edges(dst), ptx.Store)
     last = dst.dims[-1]
     row = literal(info.shape[-1])
 
@@ -129,7 +115,7 @@ def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
 
     if info.dtype.bits == 16 and columns % 16 == 0 and aligned(8):
         return _matrix_stores(info.dtype, columns)
-    return _fragment_stores(columns, 2 if aligned(2) else 1, None)
+    return _fragment_stores(columns, 2 if aligned(2) else 1, None, ptx.Store)
 
 
 acc_store = Instr(
@@ -154,7 +140,7 @@ acc_store = Instr(
 )
 
 
-def _sums(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+def _sums(call: InstrCall, buffers: Buffers) -> tuple[ptx.Emission, ...]:
     dst = call.window("dst")
     dtype = buffers[dst.buffer].dtype
     return _fragment_stores(dst.shape[-1], 1, _edges(dst), lambda at, values: sum_of(dtype, at, values))

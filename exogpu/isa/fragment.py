@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 from exogpu.ir.collective import WARPGROUP
-from exogpu.ir.emission import (
-    LANE,
-    WARP,
-    Applied,
-    Asm,
-    Element,
-    Emission,
-    Fragment,
-    Pack,
-    Packed,
-    Pairs,
-    Repeat,
-    SharedAddress,
-)
 from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.instr import Alignment, Buffers, Footprint, Instr, Mode, Param, Proxy
 from exogpu.ir.stmt import InstrCall, Stmt
 from exogpu.ir.types import Scalar, Smem, WgmmaA, WgmmaD
 from exogpu.ir.value import Read, ScalarFn
+from exogpu.isa import ptx
 from exogpu.isa.build import apply_fn, assign, element, nest, trails
 
 ROWS, BLOCK = 64, 16
@@ -59,26 +46,27 @@ def _meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
     return nest(dst.shape, body)
 
 
-def _convert(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+def _convert(call: InstrCall, buffers: Buffers) -> tuple[ptx.Emission, ...]:
     """Pairs of a thread's D registers are its A registers, in the same order (PTX ISA, wgmma D and A fragments)."""
     dst = call.window("dst")
     part = Var("$part")
     low = Bin("*", Int(2), part)
-    values = [Applied("fn", Fragment("src", i)) for i in (low, Bin("+", low, Int(1)))]
-    pair = Packed(buffers[dst.buffer].dtype, values[0], values[1])
-    return (Repeat(part, dst.shape[1] // 4, (Pack(Fragment("dst", part), pair),)),)
+    values = [ptx.Applied("fn", ptx.Fragment("src", i)) for i in (low, Bin("+", low, Int(1)))]
+    pair = ptx.Packed(buffers[dst.buffer].dtype, values[0], values[1])
+    return (ptx.Repeat(part, dst.shape[1] // 4, (ptx.Pack(ptx.Fragment("dst", part), pair),)),)
 
 
-def _load(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+def _load(call: InstrCall, buffers: Buffers) -> tuple[ptx.Emission, ...]:
     """ldmatrix.x4 for each 16 columns: matrices are rows 0-7 and 8-15 of columns 0-7, then of columns 8-15; lane l
     gives the address of row l % 16 and column 8 * (l // 16)."""
     text = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 $to, [$row];"
     part = Var("$part")
-    row = Bin("+", Bin("*", Int(16), WARP), Bin("%", LANE, Int(16)))
-    column = Bin("+", Bin("*", Int(BLOCK), part), Bin("*", Int(8), Bin("//", LANE, Int(16))))
-    to = Pairs(Fragment("dst", Bin("*", Int(4), part)), 4, written=True)
-    load = Asm("ldmatrix_x4", text, (("to", to), ("row", SharedAddress(Element("src", (row, column)), ROW_BYTES))))
-    return (Repeat(part, call.window("dst").shape[1] // BLOCK, (load,)),)
+    row = Bin("+", Bin("*", Int(16), ptx.WARP), Bin("%", ptx.LANE, Int(16)))
+    column = Bin("+", Bin("*", Int(BLOCK), part), Bin("*", Int(8), Bin("//", ptx.LANE, Int(16))))
+    to = ptx.Pairs(ptx.Fragment("dst", Bin("*", Int(4), part)), 4, written=True)
+    place = ptx.SharedAddress(ptx.Element("src", (row, column)), ROW_BYTES)
+    load = ptx.Asm("ldmatrix_x4", text, (("to", to), ("row", place)))
+    return (ptx.Repeat(part, call.window("dst").shape[1] // BLOCK, (load,)),)
 
 
 acc_convert = Instr(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from exogpu.ir.collective import WARPGROUP
-from exogpu.ir.emission import Asm, Emission, Pin
 from exogpu.ir.index import Int
 from exogpu.ir.instr import Buffers, Commit, Group, Instr, Param, ProxyFence, WaitGroup, WgmmaFence
 from exogpu.ir.stmt import IndexArg, InstrCall
+from exogpu.isa import ptx
 
 
 def _pending(call: InstrCall) -> int:
@@ -16,14 +16,14 @@ def _pending(call: InstrCall) -> int:
     raise ValueError(f"{call.instr.name} takes a literal count")
 
 
-def _bulk_wait(suffix: str, call: InstrCall) -> tuple[Emission, ...]:
+def _bulk_wait(suffix: str, call: InstrCall) -> tuple[ptx.Emission, ...]:
     n = _pending(call)
-    return (Asm(f"{call.instr.name}_{n}", f"cp.async.bulk.wait_group{suffix} {n};"),)
+    return (ptx.Asm(f"{call.instr.name}_{n}", f"cp.async.bulk.wait_group{suffix} {n};"),)
 
 
-def _wgmma_wait(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+def _wgmma_wait(call: InstrCall, buffers: Buffers) -> tuple[ptx.Emission, ...]:
     n = _pending(call)
-    return (Asm(f"wgmma_wait_{n}", f"wgmma.wait_group.sync.aligned {n};"), Pin())
+    return (ptx.Asm(f"wgmma_wait_{n}", f"wgmma.wait_group.sync.aligned {n};"), ptx.Pin())
 
 
 wgmma_fence = Instr(
@@ -32,7 +32,7 @@ wgmma_fence = Instr(
     unit=WARPGROUP,
     effect=WgmmaFence(),
     aligned=True,
-    emission=lambda call, buffers: (Pin(), Asm("wgmma_fence", "wgmma.fence.sync.aligned;")),
+    emission=lambda call, buffers: (ptx.Pin(), ptx.Asm("wgmma_fence", "wgmma.fence.sync.aligned;")),
     source="PTX ISA, wgmma.fence.sync.aligned",
 )
 
@@ -42,7 +42,7 @@ wgmma_commit = Instr(
     unit=WARPGROUP,
     effect=Commit(Group.WGMMA),
     aligned=True,
-    emission=lambda call, buffers: (Asm("wgmma_commit", "wgmma.commit_group.sync.aligned;"),),
+    emission=lambda call, buffers: (ptx.Asm("wgmma_commit", "wgmma.commit_group.sync.aligned;"),),
     source="PTX ISA, wgmma.commit_group.sync.aligned",
 )
 
@@ -61,7 +61,7 @@ bulk_commit = Instr(
     params=(),
     unit=1,
     effect=Commit(Group.BULK),
-    emission=lambda call, buffers: (Asm("bulk_commit", "cp.async.bulk.commit_group;"),),
+    emission=lambda call, buffers: (ptx.Asm("bulk_commit", "cp.async.bulk.commit_group;"),),
     source="PTX ISA, cp.async.bulk.commit_group",
 )
 
@@ -89,7 +89,7 @@ fence_proxy_async = Instr(
     params=(),
     unit=0,
     effect=ProxyFence(),
-    emission=lambda call, buffers: (Asm("fence_proxy_async", "fence.proxy.async.shared::cta;"),),
+    emission=lambda call, buffers: (ptx.Asm("fence_proxy_async", "fence.proxy.async.shared::cta;"),),
     source="PTX ISA, fence.proxy.async",
 )
 
@@ -99,6 +99,6 @@ fence_proxy_async_all = Instr(
     unit=0,
     effect=ProxyFence(everywhere=True),
     weaker=fence_proxy_async,
-    emission=lambda call, buffers: (Asm("fence_proxy_async_all", "fence.proxy.async;"),),
+    emission=lambda call, buffers: (ptx.Asm("fence_proxy_async_all", "fence.proxy.async;"),),
     source="PTX ISA, fence.proxy.async without a state space",
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from exogpu.ir.emission import Asm, BarrierAddress, CtaMask, Emission, TensorMap, TileAddress
 from exogpu.ir.index import Index, Int
 from exogpu.ir.instr import Buffers, CompleteTx, Footprint, Instr, Mode, Param, Proxy
 from exogpu.ir.stmt import InstrCall, Range, Stmt
 from exogpu.ir.types import Gmem, Smem
+from exogpu.isa import ptx
 from exogpu.isa.build import assign, nest, zero_filled
-from exogpu.isa.tma import ALIGNMENT, Operands, coordinates, tile_alignments, tile_rules
+from exogpu.isa.tma import ALIGNMENT, coordinates, tile_alignments, tile_rules
 
 
 def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
@@ -28,16 +28,16 @@ def _meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
     return nest(dst.shape, body)
 
 
-def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+def _emission(call: InstrCall, buffers: Buffers) -> tuple[ptx.Emission, ...]:
     at = coordinates(call, "src")
     names = ", ".join(f"${name}" for name, _ in at)
     text = (
         f"cp.async.bulk.tensor.{len(at)}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
         f".multicast::cluster [$dst], [$map, {{{names}}}], [$barrier], $mask;"
     )
-    operands: Operands = (("dst", TileAddress("dst", ALIGNMENT)), ("map", TensorMap("src", "dst")), *at)
-    last: Operands = (("barrier", BarrierAddress("barrier")), ("mask", CtaMask("dst")))
-    return (Asm(f"tma_load_{len(at)}d_multicast", text, (*operands, *last)),)
+    operands: ptx.Operands = (("dst", ptx.TileAddress("dst", ALIGNMENT)), ("map", ptx.TensorMap("src", "dst")), *at)
+    last: ptx.Operands = (("barrier", ptx.BarrierAddress("barrier")), ("mask", ptx.CtaMask("dst")))
+    return (ptx.Asm(f"tma_load_{len(at)}d_multicast", text, (*operands, *last)),)
 
 
 tma_load_multicast = Instr(

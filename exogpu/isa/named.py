@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from exogpu.ir.emission import Asm, AsmOperand, BarrierCount, BarrierId, Emission
 from exogpu.ir.instr import Instr, NamedArrive, Param
+from exogpu.isa import ptx
 
 
-def _emission(operation: str) -> tuple[Emission, ...]:
-    operands: tuple[tuple[str, AsmOperand], ...] = (("id", BarrierId("barrier")), ("count", BarrierCount("barrier")))
-    return (Asm(f"bar_{operation}", f"bar.{operation} $id, $count;", operands),)
+def _emission(operation: str) -> tuple[ptx.Emission, ...]:
+    number, count = ptx.BarrierId("barrier"), ptx.BarrierCount("barrier")
+    return (ptx.Asm(f"bar_{operation}", f"bar.{operation} $id, $count;", (("id", number), ("count", count))),)
 
 
 bar_arrive = Instr(

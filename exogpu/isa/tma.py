@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import gcd
 
-from exogpu.ir.emission import Asm, AsmOperand, BarrierAddress, Coordinate, Emission, TensorMap, TileAddress
 from exogpu.ir.index import Index, Int
 from exogpu.ir.instr import (
     Alignment,
@@ -26,13 +25,12 @@ from exogpu.ir.linear import literal
 from exogpu.ir.stmt import If, InstrCall, Point, Stmt, Window
 from exogpu.ir.types import Gmem, Scalar, Smem
 from exogpu.ir.value import Read, Value
+from exogpu.isa import ptx
 from exogpu.isa.build import add, assign, element, in_bounds, nest, ranges, trails, zero_filled
 
 MAX_BOX = 256
 ALIGNMENT = 128
 SUMMED = (Scalar.F32, Scalar.BF16, Scalar.F16, Scalar.I32)
-
-Operands = tuple[tuple[str, AsmOperand], ...]
 
 
 def tile_rules(call: InstrCall, buffers: Buffers, shared: str, tensor: str, ctas: int = 0) -> tuple[str, ...]:
@@ -100,29 +98,29 @@ def _out_meaning(
     return nest(dst.shape, body)
 
 
-def coordinates(call: InstrCall, tensor: str) -> tuple[tuple[str, Coordinate], ...]:
+def coordinates(call: InstrCall, tensor: str) -> tuple[tuple[str, ptx.Coordinate], ...]:
     """One coordinate operand per dimension, innermost first."""
     rank = len(call.window(tensor).dims)
-    return tuple((f"c{i}", Coordinate(tensor, rank - 1 - i)) for i in range(rank))
+    return tuple((f"c{i}", ptx.Coordinate(tensor, rank - 1 - i)) for i in range(rank))
 
 
-def _load_emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+def _load_emission(call: InstrCall, buffers: Buffers) -> tuple[ptx.Emission, ...]:
     at = coordinates(call, "src")
     names = ", ".join(f"${name}" for name, _ in at)
     text = (
         f"cp.async.bulk.tensor.{len(at)}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
         f"[$dst], [$map, {{{names}}}], [$barrier];"
     )
-    operands: Operands = (("dst", TileAddress("dst", ALIGNMENT)), ("map", TensorMap("src", "dst")), *at)
-    return (Asm(f"tma_load_{len(at)}d", text, (*operands, ("barrier", BarrierAddress("barrier")))),)
+    operands: ptx.Operands = (("dst", ptx.TileAddress("dst", ALIGNMENT)), ("map", ptx.TensorMap("src", "dst")), *at)
+    return (ptx.Asm(f"tma_load_{len(at)}d", text, (*operands, ("barrier", ptx.BarrierAddress("barrier")))),)
 
 
-def _out_emission(call: InstrCall, opcode: str, sum_: str) -> tuple[Emission, ...]:
+def _out_emission(call: InstrCall, opcode: str, sum_: str) -> tuple[ptx.Emission, ...]:
     at = coordinates(call, "dst")
     names = ", ".join(f"${name}" for name, _ in at)
     text = f"{opcode}.{len(at)}d.global.shared::cta{sum_}.tile.bulk_group [$map, {{{names}}}], [$src];"
-    operands: Operands = (("map", TensorMap("dst", "src")), *at, ("src", TileAddress("src", ALIGNMENT)))
-    return (Asm(f"{call.instr.name}_{len(at)}d", text, operands),)
+    operands: ptx.Operands = (("map", ptx.TensorMap("dst", "src")), *at, ("src", ptx.TileAddress("src", ALIGNMENT)))
+    return (ptx.Asm(f"{call.instr.name}_{len(at)}d", text, operands),)
 
 
 tma_load = Instr(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from exogpu.ir.emission import CopyVector, Element, Emission
 from exogpu.ir.instr import Alignment, Buffers, Footprint, Instr, Mode, Param, Proxy
 from exogpu.ir.linear import literal
 from exogpu.ir.stmt import InstrCall, Range, Stmt
 from exogpu.ir.types import Gmem, Rmem, Smem
 from exogpu.ir.value import Read
+from exogpu.isa import ptx
 from exogpu.isa.build import assign, element, nest
 
 WIDTHS = (4, 8, 16)
@@ -53,8 +53,8 @@ def _meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
     return nest(dst.shape, lambda e: assign(dst, e, Read(src.buffer, element(src, e))))
 
 
-def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
-    return (CopyVector(Element("dst"), Element("src"), vector_bytes(call, buffers)),)
+def _emission(call: InstrCall, buffers: Buffers) -> tuple[ptx.Emission, ...]:
+    return (ptx.CopyVector(ptx.Element("dst"), ptx.Element("src"), vector_bytes(call, buffers)),)
 
 
 vec_copy = Instr(

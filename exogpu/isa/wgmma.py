@@ -8,13 +8,13 @@ wgmma.mma_async).
 from __future__ import annotations
 
 from exogpu.ir.collective import WARPGROUP
-from exogpu.ir.emission import Accumulator, Asm, AsmOperand, Emission, Fragment, MatrixDescriptor, Pairs, Predicate
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not
 from exogpu.ir.instr import Alignment, Buffers, Footprint, Group, GroupMember, Instr, Mode, Param, Proxy
 from exogpu.ir.linear import literal
 from exogpu.ir.stmt import Assign, If, IndexArg, InstrCall, Stmt
 from exogpu.ir.types import Scalar, Smem, WgmmaA, WgmmaD
 from exogpu.ir.value import Arith, Cast, Num, Read
+from exogpu.isa import ptx
 from exogpu.isa.build import assign, element, nest, trails
 
 M = 64
@@ -116,35 +116,35 @@ def _meaning(call: InstrCall, buffers: Buffers) -> tuple[Stmt, ...]:
     return (If(cond, (), clear), *accumulate)
 
 
-def _operand(call: InstrCall, buffers: Buffers, name: str) -> MatrixDescriptor:
+def _operand(call: InstrCall, buffers: Buffers, name: str) -> ptx.MatrixDescriptor:
     """128-byte rows with swizzle: groups of 8 rows are 1024 bytes apart. The leading offset is the distance of blocks
     of 64 columns where rows run along N; it is unused where they run along k."""
     leading = 1
     if name == "b" and not _transposes(call):
         leading = (literal(buffers[call.window(name).buffer].shape[-2]) or 0) * SWIZZLE // DESCRIPTOR_UNIT
-    return MatrixDescriptor(name, leading, stride=64, layout=1, atom=8 * SWIZZLE)
+    return ptx.MatrixDescriptor(name, leading, stride=64, layout=1, atom=8 * SWIZZLE)
 
 
-def _emission(call: InstrCall, buffers: Buffers) -> tuple[Emission, ...]:
+def _emission(call: InstrCall, buffers: Buffers) -> tuple[ptx.Emission, ...]:
     info = buffers[call.window("a").buffer]
     n, k = call.window("d").shape[1], K_BYTES // info.dtype.bytes
     kind = info.dtype.value
     cond = _flag(call, "accumulate") or Bool(True)
     along_m, along_n = int(_along_m(call)), int(not _transposes(call))
-    a: AsmOperand = _operand(call, buffers, "a")
+    a: ptx.AsmOperand = _operand(call, buffers, "a")
     majors = f"{along_m}, {along_n}"
     if isinstance(info.memory, WgmmaA):
-        a = Pairs(Fragment("a", Int(0)), k // 4)
+        a = ptx.Pairs(ptx.Fragment("a", Int(0)), k // 4)
         majors = f"{along_n}"
     text = f"wgmma.mma_async.sync.aligned.m{M}n{n}k{k}.f32.{kind}.{kind} $d, $a, $b, $accumulate, 1, 1, {majors};"
     operands = (
-        ("d", Accumulator("d", reads=cond != Bool(False))),
+        ("d", ptx.Accumulator("d", reads=cond != Bool(False))),
         ("a", a),
         ("b", _operand(call, buffers, "b")),
-        ("accumulate", Predicate(cond)),
+        ("accumulate", ptx.Predicate(cond)),
     )
     name = f"{call.instr.name}_m{M}n{n}k{k}_{kind}" + "_rows_n" * along_n
-    return (Asm(name, text, operands),)
+    return (ptx.Asm(name, text, operands),)
 
 
 def _multiply(name: str, a: type[Smem | WgmmaA], access: Footprint) -> Instr:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from exogpu.diagnostics import Diagnostic
 from exogpu.source import Span
@@ -24,5 +23,7 @@ def reject(code: str, message: str, span: Span, label: str = "", help: str | Non
 
 def closest(name: str, known: Iterable[str]) -> str | None:
     """A fix for a mistyped name, or None when nothing is near."""
+    from difflib import get_close_matches  # only now: most kernels have no mistake
+
     near = get_close_matches(name, sorted(known), n=1)
     return f"did you mean `{near[0]}`?" if near else None

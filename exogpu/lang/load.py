@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,6 +68,8 @@ def _syntax(file: str, error: SyntaxError) -> Diagnostic:
 
 def _raised(file: str, error: BaseException) -> Diagnostic:
     """What a file raised while it was imported, at the innermost of its own lines."""
+    import traceback  # only now: most files can be imported
+
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == file]
     span = Span(file, 1, 0, 1, 0)
     if isinstance(error, SyntaxError) and error.filename is not None and error.lineno is not None:

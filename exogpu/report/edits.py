@@ -1,17 +1,47 @@
-"""Tables of edited kernels, for `mutate` and `slim`: one edit a line, or as JSON."""
+"""Tables of edited kernels, for `mutate` and `slim`: one edit a line, or JSON documents, described by
+`mutate-1.schema.json` and `slim-1.schema.json`."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from exogpu.report.model import Run
+from exogpu.report.json import heading, policy_json, span_json
+from exogpu.report.model import Exit, Run
+from exogpu.source import Span
+from exogpu.verify.axioms import Policy
+from exogpu.verify.result import Report
 
 if TYPE_CHECKING:
     # the verifier is loaded only by the commands that use it
     from exogpu.verify.assess import Assessed
     from exogpu.verify.edits import Edit
+
+
+@dataclass(frozen=True, slots=True)
+class Mutated:
+    """A proved kernel and what becomes of its mutants."""
+
+    name: str
+    span: Span
+    mutants: tuple[Assessed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Slimmer:
+    """A proved kernel, its weakenings each alone, those of the greedy minimum in the order taken, and that minimum: its
+    source, how it differs, and its proof."""
+
+    name: str
+    span: Span
+    alone: tuple[Assessed, ...]
+    taken: tuple[Edit, ...]
+    source: str
+    diff: tuple[str, ...]
+    proof: Report
 
 
 def row(assessed: Assessed, run: Run) -> str:
@@ -28,26 +58,59 @@ def totals(found: Iterable[Assessed]) -> str:
     return ", ".join(f"{count} {fate}" for fate, count in sorted(counts.items())) or "nothing to edit"
 
 
-def as_json(assessed: Assessed, run: Run) -> dict[str, Any]:
-    """One edit as a JSON object."""
+def slim_text(found: Slimmer) -> Iterator[str]:
+    """What the greedy minimum leaves out."""
+    if not found.taken:
+        yield f"{found.name}: nothing can be removed or weakened"
+        return
+    plural = "s" * (len(found.taken) != 1)
+    yield f"{found.name}: {len(found.taken)} edit{plural} together are still proved for all sizes"
+    yield from (f"{edit.span.line:5d}  {edit.what}" for edit in found.taken)
+    yield ""
+    yield from found.diff
+
+
+# -- JSON --------------------------------------------------------------------------------------------------------------
+
+
+def mutate_json(run: Run, policy: Policy, status: Exit, kernels: Sequence[Mutated]) -> str:
+    """The result of `exogpu mutate` as text; deterministic runs leave out versions and seconds."""
+    found = [_kernel(run, k) | {"mutants": [_assessed(run, a) for a in k.mutants]} for k in kernels]
+    return _document("exogpu.mutate/1", run, policy, status, found)
+
+
+def slim_json(run: Run, policy: Policy, status: Exit, kernels: Sequence[Slimmer]) -> str:
+    """The result of `exogpu slim` as text; deterministic runs leave out versions and seconds."""
+    return _document("exogpu.slim/1", run, policy, status, [_slimmer(run, k) for k in kernels])
+
+
+def _document(schema: str, run: Run, policy: Policy, status: Exit, kernels: list[dict[str, Any]]) -> str:
+    parts = {"axiom_policy": policy_json(policy), "kernels": kernels}
+    return json.dumps(heading(schema, run, status) | parts, indent=2) + "\n"
+
+
+def _kernel(run: Run, kernel: Mutated | Slimmer) -> dict[str, Any]:
+    return {"name": kernel.name, "location": span_json(run, kernel.span)}
+
+
+def _slimmer(run: Run, kernel: Slimmer) -> dict[str, Any]:
+    return _kernel(run, kernel) | {
+        "alone": [_assessed(run, a) for a in kernel.alone],
+        "taken": [_edit(run, edit) for edit in kernel.taken],
+        "slim": {
+            "status": kernel.proof.status.value,
+            "axioms": list(kernel.proof.axioms),
+            "source": kernel.source,
+            "diff": list(kernel.diff),
+        },
+    }
+
+
+def _assessed(run: Run, assessed: Assessed) -> dict[str, Any]:
     verdict = assessed.verdict
-    found = edit_json(assessed.edit, run) | {"verdict": verdict.fate.value, "cause": verdict.cause}
+    found = _edit(run, assessed.edit) | {"verdict": verdict.fate.value, "cause": verdict.cause}
     return found if run.deterministic else found | {"seconds": round(verdict.seconds, 3)}
 
 
-def edit_json(edit: Edit, run: Run) -> dict[str, Any]:
-    """What was done, and where (lines and columns count from 1)."""
-    span = edit.span
-    place = {"file": run.path(span.file), "line": span.line, "column": span.col + 1}
-    return {"kind": edit.kind, "edit": edit.what, "location": place}
-
-
-def slim_text(name: str, taken: Sequence[Edit], diff: Sequence[str]) -> Iterator[str]:
-    """What the greedy minimum leaves out."""
-    if not taken:
-        yield f"{name}: nothing can be removed or weakened"
-        return
-    yield f"{name}: {len(taken)} edit{'s' * (len(taken) != 1)} together are still proved for all sizes"
-    yield from (f"{edit.span.line:5d}  {edit.what}" for edit in taken)
-    yield ""
-    yield from diff
+def _edit(run: Run, edit: Edit) -> dict[str, Any]:
+    return {"kind": edit.kind, "edit": edit.what, "location": span_json(run, edit.span)}

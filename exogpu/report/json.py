@@ -1,4 +1,4 @@
-"""The whole result as one JSON document, described by `verify-1.schema.json`."""
+"""The result of `verify` as one JSON document, described by `verify-1.schema.json`, and what other documents share."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 from exogpu import __version__
 from exogpu.diagnostics import Diagnostic, Label
-from exogpu.report.model import Run, exit_status
+from exogpu.report.model import Exit, Run, exit_status
 from exogpu.source import Span
-from exogpu.verify.axioms import in_order
+from exogpu.verify.axioms import Policy, in_order
 from exogpu.verify.result import Chain, Counterexample, Obligation, Query, Report, Step
 
 SCHEMA = "exogpu.verify/1"
@@ -17,25 +17,29 @@ SCHEMA = "exogpu.verify/1"
 
 def render_json(run: Run) -> str:
     """The document as text. Deterministic runs leave out versions, seconds and resource use."""
-    document = {
-        "schema": SCHEMA,
-        "tool": {"name": "exogpu"} if run.deterministic else {"name": "exogpu", "version": __version__},
-        "exit_status": int(exit_status(run)),
-        "problems": [_diagnostic(run, d) for d in run.problems],
-        "kernels": [_report(run, r) for r in run.reports],
-    }
+    document = heading(SCHEMA, run, exit_status(run)) | {"kernels": [_report(run, r) for r in run.reports]}
     return json.dumps(document, indent=2) + "\n"
+
+
+def heading(schema: str, run: Run, status: Exit) -> dict[str, Any]:
+    """What every document starts with."""
+    return {
+        "schema": schema,
+        "tool": {"name": "exogpu"} if run.deterministic else {"name": "exogpu", "version": __version__},
+        "exit_status": int(status),
+        "problems": [_diagnostic(run, d) for d in run.problems],
+    }
 
 
 def _report(run: Run, report: Report) -> dict[str, Any]:
     result: dict[str, Any] = {
         "name": report.kernel,
-        "location": _span(run, report.span),
+        "location": span_json(run, report.span),
         "status": report.status.value,
         "reason": report.reason,
         "axioms": list(report.axioms),
         "reassociated": list(report.reassociated),
-        "axiom_policy": axiom_policy(report),
+        "axiom_policy": policy_json(report.policy),
         "obligations": [_obligation(run, o) for o in report.obligations],
     }
     if not run.deterministic:
@@ -43,9 +47,8 @@ def _report(run: Run, report: Report) -> dict[str, Any]:
     return result
 
 
-def axiom_policy(report: Report) -> dict[str, Any]:
+def policy_json(policy: Policy) -> dict[str, Any]:
     """Which memory-model axioms the proofs were allowed, and how that differs from the default."""
-    policy = report.policy
     return {
         "strict": policy.strict,
         "in_force": list(in_order(policy.in_force)),
@@ -60,7 +63,7 @@ def _obligation(run: Run, o: Obligation) -> dict[str, Any]:
         "code": o.rule,
         "title": o.title,
         "status": o.status.value,
-        "location": _span(run, o.span),
+        "location": span_json(run, o.span),
         "message": o.message,
         "label": o.label,
         "related": [_label(run, x) for x in o.labels],
@@ -77,7 +80,7 @@ def _chain(run: Run, chain: Chain) -> dict[str, Any]:
     links = [
         {
             "statement": link.statement,
-            "location": _span(run, link.span),
+            "location": span_json(run, link.span),
             "who": link.who,
             "when": link.when,
             "why": link.why,
@@ -111,7 +114,7 @@ def _counterexample(run: Run, witness: Counterexample) -> dict[str, Any]:
 def _step(run: Run, step: Step) -> dict[str, Any]:
     return {
         "actor": step.actor,
-        "location": _span(run, step.span),
+        "location": span_json(run, step.span),
         "iteration": dict(step.iteration),
         "event": step.event,
         "state": dict(step.state),
@@ -122,7 +125,7 @@ def _diagnostic(run: Run, diagnostic: Diagnostic) -> dict[str, Any]:
     return {
         "code": diagnostic.code,
         "message": diagnostic.message,
-        "location": _span(run, diagnostic.span),
+        "location": span_json(run, diagnostic.span),
         "label": diagnostic.label,
         "related": [_label(run, x) for x in diagnostic.labels],
         "notes": list(diagnostic.notes),
@@ -131,10 +134,10 @@ def _diagnostic(run: Run, diagnostic: Diagnostic) -> dict[str, Any]:
 
 
 def _label(run: Run, label: Label) -> dict[str, Any]:
-    return {"location": _span(run, label.span), "text": label.text}
+    return {"location": span_json(run, label.span), "text": label.text}
 
 
-def _span(run: Run, span: Span) -> dict[str, Any]:
+def span_json(run: Run, span: Span) -> dict[str, Any]:
     """Lines and columns count from 1, the end column is exclusive; line 0 means the whole file."""
     return {
         "file": run.path(span.file),

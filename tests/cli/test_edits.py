@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from exogpu.cli.app import main
 from exogpu.lang import load
 from exogpu.verify.prove import verify
 from exogpu.verify.result import Status
+from tests.report.schemas import valid
 
 KERNEL = """\
 from exogpu.lang import *
@@ -49,8 +49,8 @@ def test_a_needed_barrier_stays(kernel: Path, capsys: pytest.CaptureFixture[str]
 def test_a_redundant_barrier_goes(kernel: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kernel.write_text(WASTEFUL, encoding="utf-8")
     assert main(["slim", "copy.py", "--format", "json", "--deterministic"]) == 1
-    document = json.loads(capsys.readouterr().out)
-    assert document["schema"] == "exogpu.slim/1"
+    document = valid(capsys.readouterr().out)
+    assert (document["schema"], document["exit_status"]) == ("exogpu.slim/1", 1)
     (found,) = document["kernels"]
     verdicts = {(a["location"]["line"], a["edit"]): a["verdict"] for a in found["alone"]}
     assert verdicts == {
@@ -62,7 +62,7 @@ def test_a_redundant_barrier_goes(kernel: Path, capsys: pytest.CaptureFixture[st
     (taken,) = found["taken"]
     assert (taken["edit"], taken["location"]["line"]) == ("no Fence", 14)
     assert found["slim"]["status"] == "PROVED"
-    removed = [line for line in found["diff"] if line.startswith("-") and not line.startswith("---")]
+    removed = [line for line in found["slim"]["diff"] if line.startswith("-") and not line.startswith("---")]
     assert removed == ["-        Fence()"]
     kernel.write_text(found["slim"]["source"], encoding="utf-8")
     assert verify(load(kernel)["copy"]).status is Status.PROVED
@@ -74,21 +74,26 @@ def test_a_barrier_shrinks_to_what_is_needed(
 ) -> None:
     kernel.write_text(text, encoding="utf-8")
     assert main(["slim", "copy.py", "--format", "json"]) == 1
-    source = json.loads(capsys.readouterr().out)["kernels"][0]["slim"]["source"]
+    source = valid(capsys.readouterr().out)["kernels"][0]["slim"]["source"]
     assert ("Fence()" in source) == bool(left) and left in source
 
 
 def test_mutants_of_a_barrier(kernel: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kernel.write_text(WASTEFUL, encoding="utf-8")
     assert main(["mutate", "copy.py", "--format", "json", "--deterministic"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)["kernels"]
+    document = valid(capsys.readouterr().out)
+    assert (document["schema"], document["exit_status"]) == ("exogpu.mutate/1", 0)
+    (found,) = document["kernels"]
     table = [(m["location"]["line"], m["kind"], m["verdict"], m["cause"]) for m in found["mutants"]]
     assert (11, "drop", "killed", "race.raw") in table
     assert (11, "move", "killed", "race.raw") in table
     assert (14, "drop", "still proved", "") in table
     assert all("seconds" not in m for m in found["mutants"])
     assert main(["mutate", "copy.py", "--format", "json", "--deterministic"]) == 0
-    assert json.loads(capsys.readouterr().out)["kernels"] == [found]
+    assert valid(capsys.readouterr().out) == document
+    assert main(["mutate", "copy.py", "--format", "json", "--strict"]) == 0
+    timed = valid(capsys.readouterr().out)
+    assert timed["axiom_policy"]["strict"] and all("seconds" in m for m in timed["kernels"][0]["mutants"])
 
 
 @pytest.mark.parametrize("command", ["slim", "mutate"])
@@ -99,6 +104,10 @@ def test_only_proved_kernels_are_edited(kernel: Path, command: str, capsys: pyte
 
 
 @pytest.mark.parametrize("command", ["slim", "mutate"])
-def test_a_missing_file_exits_2(kernel: Path, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_exits_2(kernel: Path, command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "nothing.py"]) == 2
     assert "error[input.file]" in capsys.readouterr().out
+    kernel.write_text(KERNEL.replace("f32[64] @ SMEM", "f32[64000] @ SMEM"), encoding="utf-8")
+    assert main([command, "copy.py", "--format", "json"]) == 2
+    document = valid(capsys.readouterr().out)
+    assert (document["exit_status"], [p["code"] for p in document["problems"]]) == (2, ["smem.capacity"])

@@ -17,6 +17,7 @@ from exogpu.verify.axioms import AXIOMS
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ("z3", "numpy", "cuda", "ml_dtypes", "exogpu.lang", "exogpu.smt")
+DECIDING = ("z3", "numpy", "distributed", "exogpu.verify.session", "exogpu.smt.context", "exogpu.ir.emission")
 
 
 def _imported(arguments: str) -> set[str]:
@@ -33,6 +34,14 @@ def _imported(arguments: str) -> set[str]:
 @pytest.mark.parametrize("arguments", ["--help", "verify --help", "--version", "explain race.war"])
 def test_light_commands_import_nothing_heavy(arguments: str) -> None:
     assert _imported(arguments) & set(HEAVY) == set()
+
+
+def test_a_proof_from_the_cache_loads_nothing_that_makes_proofs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXOGPU_CACHE", str(tmp_path))
+    made, found = (_imported("verify examples/transpose.py") & set(DECIDING) for _ in range(2))
+    assert "exogpu.verify.session" in made and found == set()
 
 
 def test_help_answers_in_a_fifth_of_a_second() -> None:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import subprocess
 import sys
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
-import jsonschema
 import pytest
 
 from exogpu.cli.app import main
 from exogpu.ir.proc import Proc
 from exogpu.verify import prove
 from exogpu.verify.result import Obligation, Report, Status
+from tests.report.schemas import valid
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,13 +41,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "both.py").write_text(GOOD + BAD.partition("*\n")[2], encoding="utf-8")
     (tmp_path / "wrong.py").write_text(GOOD.replace("X[128 * b + t] +", "Z[b] +"), encoding="utf-8")
     return tmp_path
-
-
-def _json(capsys: pytest.CaptureFixture[str]) -> Any:
-    document = json.loads(capsys.readouterr().out)
-    schema = json.loads(files("exogpu.report").joinpath("verify-1.schema.json").read_text(encoding="utf-8"))
-    jsonschema.validate(document, schema)
-    return document
 
 
 def test_proved_kernel_exits_0_and_says_what_was_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,7 +76,7 @@ def test_a_folder_without_kernels_exits_2(folder: Path, capsys: pytest.CaptureFi
 )
 def test_missing_target_exits_2(folder: Path, target: str, code: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", target, "--format", "json"]) == 2
-    assert [p["code"] for p in _json(capsys)["problems"]] == [code]
+    assert [p["code"] for p in valid(capsys.readouterr().out)["problems"]] == [code]
 
 
 def test_bad_input_exits_2_but_the_other_kernels_are_reported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,7 +107,7 @@ def test_all_verifies_every_shipped_kernel(capsys: pytest.CaptureFixture[str], m
     monkeypatch.setattr(prove, "verify", lambda proc, *_, **__: _report(proc, Status.PROVED))
     assert main(["verify", "--all", "--format", "json"]) == 0
     shipped = {path.stem for path in (ROOT / "exogpu" / "kernels").glob("*.py")} - {"__init__"}
-    assert {kernel["name"] for kernel in _json(capsys)["kernels"]} == shipped
+    assert {kernel["name"] for kernel in valid(capsys.readouterr().out)["kernels"]} == shipped
 
 
 @pytest.mark.parametrize("status", [Status.UNKNOWN, Status.VACUOUS, Status.UNSUPPORTED])
@@ -137,7 +127,7 @@ def _report(proc: Proc, status: Status) -> Report:
 
 def test_queries_are_written_as_files_that_match_their_hashes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "good.py", "--smt-dir", "queries", "--format", "json"]) == 0
-    (kernel,) = _json(capsys)["kernels"]
+    (kernel,) = valid(capsys.readouterr().out)["kernels"]
     hashes = sorted(q["sha256"] for o in kernel["obligations"] for q in o["queries"])
     written = [path.read_bytes() for path in (folder / "queries" / "double").glob("*.smt2")]
     assert hashes and sorted(hashlib.sha256(text).hexdigest() for text in written) == hashes

@@ -15,9 +15,9 @@ import pytest
 from exogpu.codegen.cuda.tree import Apply, Binary, Expr, IntLit, Name, Unary
 from exogpu.codegen.fold import Interval, interval, simplify, simplify_cond
 from exogpu.codegen.lower.index import Indices
+from exogpu.ir.computed import subterms
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Bin, Bool, Cmp, CmpOp, Index, IndexOp, Int, Var
-from exogpu.verify.index import subterms
 from tests.codegen.tree_value import value
 
 FACTS = {"x": Interval(0, 7), "y": Interval(-3, None)}

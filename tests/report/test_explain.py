@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from exogpu.cli.app import main
+from tests.report.schemas import valid
 
 RING = """\
 from exogpu.lang import *
@@ -53,10 +51,7 @@ def test_explanation(ring: str, golden: Callable[[str, str], None], capsys: pyte
 
 def test_links_of_the_reuse_in_json(ring: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", ring, "--format", "json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    schema = json.loads(files("exogpu.report").joinpath("verify-1.schema.json").read_text(encoding="utf-8"))
-    jsonschema.validate(document, schema)
-    found = document["kernels"][0]["obligations"]
+    found = valid(capsys.readouterr().out)["kernels"][0]["obligations"]
     (war,) = [o for o in found if o["code"] == "proxy.generic_to_async"]
     assert "same slot of its ring of 2" in war["question"]
     (chain,) = war["chains"]

@@ -191,6 +191,18 @@ def test_a_lane_that_only_waits_can_be_overtaken(tmp_path: Path) -> None:
     assert "mbar.parity_alias" in broken(report)
 
 
+def test_a_loop_over_one_cta_changes_nothing(tmp_path: Path) -> None:
+    lines: list[str] = []
+    for line in ring().splitlines():
+        inside = lines and lines[-1].startswith(" " * 16) and line.startswith(" " * 16)
+        if line.endswith("in threads(2, unit=cta):"):
+            lines += [line, " " * 16 + "for q in threads(1, unit=cta):"]
+        else:
+            lines.append(" " * 4 * bool(inside) + line)
+    report = verdict("\n".join(lines), tmp_path)
+    assert report.status is Status.PROVED and len(report.obligations) == len(verdict(ring(), tmp_path).obligations)
+
+
 SPLIT = """from exogpu.lang import *
 
 @proc

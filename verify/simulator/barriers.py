@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from exogpu.ir.arrays import Numbers
 from exogpu.ir.proc import Proc
 from exogpu.verify.simulator.clocks import Monitor
-from exogpu.verify.simulator.expr import Numbers
 from exogpu.verify.simulator.mbarrier import Mbarrier, Named
 from exogpu.verify.simulator.outcome import Broken, Violation
 from exogpu.verify.simulator.trace import ArriveOn, AwaitOn, Join, Operation, Pass, entries

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from exogpu.ir.arrays import Numbers, Truths
 from exogpu.ir.instr import Proxy
 from exogpu.ir.types import Gmem
-from exogpu.verify.simulator.expr import Numbers, Truths
 from exogpu.verify.simulator.layout import Place
 from exogpu.verify.simulator.outcome import Race, Violation
 

@@ -9,11 +9,11 @@ from random import Random
 import numpy as np
 
 from exogpu.diagnostics import InternalError
+from exogpu.ir.arrays import Numbers
 from exogpu.ir.collective import WARP
 from exogpu.ir.instr import Group, Proxy, ProxyFence, WgmmaFence
 from exogpu.ir.types import Smem
 from exogpu.verify.simulator.barriers import Barriers, Chosen
-from exogpu.verify.simulator.expr import Numbers
 from exogpu.verify.simulator.flight import Flight, pieces
 from exogpu.verify.simulator.memory import Memory
 from exogpu.verify.simulator.moves import Move

@@ -7,8 +7,8 @@ from random import Random
 
 import numpy as np
 
+from exogpu.ir.arrays import Numbers
 from exogpu.ir.numeric import Array
-from exogpu.verify.simulator.expr import Numbers
 from exogpu.verify.simulator.memory import Memory
 from exogpu.verify.simulator.moves import Move
 from exogpu.verify.simulator.trace import Issue, Operation

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from exogpu.ir.arrays import Numbers
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.instr import Proxy
@@ -17,7 +18,6 @@ from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import Alloc, InstrCall, Role, Window
 from exogpu.ir.types import Gmem, Memory, Rmem, Scalar, Smem, WgmmaA, WgmmaD
 from exogpu.ir.walk import walk
-from exogpu.verify.simulator.expr import Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from exogpu.diagnostics import InternalError
+from exogpu.ir.arrays import Numbers, cond, index, lanes, negated
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.instr import BufferInfo, Mode, Proxy
 from exogpu.ir.stmt import Assign, For, If, InstrCall, Range, Stmt
-from exogpu.verify.simulator.expr import Numbers, cond, index, lanes, negated
 from exogpu.verify.simulator.moves import Context, Frame, Move, move
 
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from exogpu.ir.arrays import Numbers, Truths
 from exogpu.ir.instr import Proxy
 from exogpu.ir.numeric import Array, compute_dtype, convert, poison
 from exogpu.ir.types import Gmem, Smem
 from exogpu.verify.simulator.clocks import Knowledge, Monitor, Shadow, Touch
-from exogpu.verify.simulator.expr import Numbers, Truths
 from exogpu.verify.simulator.layout import Place
 from exogpu.verify.simulator.moves import Access, Move
 from exogpu.verify.simulator.outcome import Race, Violation

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from exogpu.ir.arrays import Env, Numbers, Truths, cond, index, lanes, negated
 from exogpu.ir.instr import Proxy
 from exogpu.ir.interp.functions import NUMPY
 from exogpu.ir.interp.values import arithmetic
@@ -20,7 +21,6 @@ from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
 from exogpu.ir.value_type import Types, computed, value_type
 from exogpu.source import Span
-from exogpu.verify.simulator.expr import Env, Numbers, Truths, cond, index, lanes, negated
 from exogpu.verify.simulator.layout import Place
 
 

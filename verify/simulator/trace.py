@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from exogpu.ir.arrays import Numbers
 from exogpu.ir.instr import Group, ProxyFence, WgmmaFence
 from exogpu.source import Span
-from exogpu.verify.simulator.expr import Numbers
 from exogpu.verify.simulator.layout import Place
 from exogpu.verify.simulator.moves import Move
 

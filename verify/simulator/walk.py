@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 
 from exogpu.diagnostics import InternalError
+from exogpu.ir.arrays import Numbers, Truths, cond, index, lanes, negated
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import ORDINAL, Bin, Int, Var
@@ -50,7 +51,6 @@ from exogpu.ir.stmt import (
 )
 from exogpu.ir.types import Rmem, Smem, WgmmaA, WgmmaD
 from exogpu.ir.walk import walk
-from exogpu.verify.simulator.expr import Numbers, Truths, cond, index, lanes, negated
 from exogpu.verify.simulator.meaning import moves
 from exogpu.verify.simulator.moves import Context, Frame, Move, move
 from exogpu.verify.simulator.trace import (

@@ -110,7 +110,7 @@ class Walk:
     def branch(self, stmt: If, place: Place) -> Place:
         """A condition on the thread alone is decided here; others become guards."""
         test = self.cond(stmt.cond, place)
-        names = index_names(test)
+        names = self._names(test)
         if names <= {TID}:
             chosen = tuple(t for t in place.who if holds(test, {TID: t}))
             others = tuple(t for t in place.who if t not in chosen)
@@ -126,6 +126,15 @@ class Walk:
             if body:
                 self.block(body, replace(place, guards=(*place.guards, *conjuncts(guard)), explicit=explicit))
         return place
+
+    def _names(self, e: Index | Cond) -> frozenset[str]:
+        """What an expression depends on, also through unknown numbers."""
+        out = index_names(e)
+        for name in index_names(e):
+            meaning = self.derived.get(name)
+            if isinstance(meaning, Applied):
+                out = out.union(*(self._names(a) for a in meaning.args))
+        return out
 
     def loop(self, stmt: For, place: Place) -> None:
         lo, hi = self.expr(stmt.lo, place), self.expr(stmt.hi, place)
@@ -155,7 +164,7 @@ class Walk:
         for name in index_names(e) & self.unknowns.keys():
             unknown = self.unknowns[name]
             args = tuple(self.expr(a, place) for a in unknown.args)
-            shown = f"{unknown.name}({', '.join(map(_shown, args))})"
+            shown = f"?{unknown.name}({', '.join(map(_shown, args))})"
             self.derived[shown] = Applied(unknown.name, args, unknown.below)
             out[name] = Var(shown)
         return out

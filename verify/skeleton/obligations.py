@@ -39,6 +39,7 @@ class Facts:
     """What is known of a skeleton's program besides its events."""
 
     flows: dict[str, tuple[Flow, ...]]
+    starts: dict[str, int]
     slots: dict[int, Index]
     checks: tuple[Checked, ...]
 
@@ -143,7 +144,8 @@ def _mbarrier(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piec
     yield Piece(2, lambda p: (_bytes(p, barrier, flows),))
     for flow in flows:
         for event in flow.statements:
-            yield Piece(1, partial(_slot, barrier=barrier, event=event, slot=facts.slots[event.id]))
+            slot, start = facts.slots[event.id], facts.starts[barrier.name]
+            yield Piece(1, partial(_slot, barrier=barrier, event=event, slot=slot, start=start))
             yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows))
             if isinstance(event.action, ExpectAction):
                 yield Piece(4, partial(_announced, barrier=barrier, event=event, flows=flows))
@@ -246,13 +248,13 @@ def total(model: Model, flow: Flow) -> Poly:
     return sum((count_all(model, s, flow.thread) for s in flow.statements), ZERO)
 
 
-def _slot(program: Program, barrier: Barrier, event: Event, slot: Index) -> Iterator[Obligation]:
+def _slot(program: Program, barrier: Barrier, event: Event, slot: Index, start: int) -> Iterator[Obligation]:
     """Signals go through the slots in turn."""
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         (x,) = xs
         ctx = model.ctx
-        return ctx.api.negate(ctx.eq(to_poly(ctx, slot, x.env), ctx.mod(phases.phase(x), barrier.ring)))
+        return ctx.api.negate(ctx.eq(to_poly(ctx, slot, x.env), ctx.mod(phases.phase(x) + start, barrier.ring)))
 
     title = f"{event.label} (line {event.span.line}) goes through the {barrier.ring} slots in turn"
     base = _base(f"slot/{barrier.name}/{event.id}", "mbar.count", title, event.span)

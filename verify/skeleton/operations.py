@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from exogpu.ir.collective import WARP, WARPGROUP
-from exogpu.ir.index import Cond, Index, Int
+from exogpu.ir.index import Bin, Cond, Index, Int, Var
 from exogpu.ir.instr import Commit as CommitGroup
 from exogpu.ir.instr import Group, Mode, Proxy
 from exogpu.ir.instr import ProxyFence as FencesProxies
@@ -14,7 +14,7 @@ from exogpu.ir.instr import WgmmaFence as FencesRegisters
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Ref, Registers
-from exogpu.ir.skeleton.tree import For, Skeleton, Step, Stmt
+from exogpu.ir.skeleton.tree import TID, For, Skeleton, Step, Stmt
 from exogpu.ir.walk import substitute_cond, substitute_index
 from exogpu.verify.program import (
     Access,
@@ -78,9 +78,9 @@ class Operations:
             case op.Commit() | op.Wait() | op.ProxyFence() | op.WgmmaFence() | op.InitFence() | op.MemoryFence():
                 self._ordering(stmt, place)
             case op.Check(cond):
-                event = self.event(stmt, place, "check", Exec.EACH)
-                names = self._who(stmt, place).names
-                self.checks.append(Checked(event, substitute_cond(read.cond(cond), names), stmt))
+                tested = substitute_cond(read.cond(cond), self._who(stmt, place).names)
+                event = self.event(stmt, place, "check", Exec.EACH, computed=(Computed(Int(0), (tested,)),))
+                self.checks.append(Checked(event, tested, stmt))
             case op.SetMaxnreg():
                 return  # `maxnreg` looks at them as a whole
             case op.Signal() | op.Spin():
@@ -101,13 +101,11 @@ class Operations:
             case op.TmaLoad(dst, barrier, tx, multicast):
                 for cta in multicast or (None,):
                     where = None if cta is None else read.index(cta)
-                    writes = self._accesses(dst, Mode.WRITE, Proxy.ASYNC, place, read, where)
-                    reads = self._accesses(stmt.src, Mode.READ, Proxy.ASYNC, place, read)
-                    self._completing(stmt, place, read, "tma_load", (*writes, *reads), barrier, tx, where)
+                    moved = (dst, stmt.src, Proxy.ASYNC)
+                    self._completing(stmt, place, read, "tma_load", moved, barrier, tx, where)
             case op.StAsync(dst, barrier, tx):
-                writes = self._accesses(dst, Mode.WRITE, Proxy.GENERIC, place, read)
                 cta = None if barrier.cta is None else read.index(barrier.cta)
-                self._completing(stmt, place, read, "st_async", (*writes,), barrier, tx, cta)
+                self._completing(stmt, place, read, "st_async", (dst, None, Proxy.GENERIC), barrier, tx, cta)
             case op.TmaStore(src, dst, reduces):
                 reads = self._accesses(src, Mode.READ, Proxy.ASYNC, place, read)
                 mode = Mode.REDUCE if reduces else Mode.WRITE
@@ -119,11 +117,11 @@ class Operations:
                 reads = self._accesses(src, Mode.READ, Proxy.GENERIC, place, read)
                 self.event(stmt, place, "cp_async", Exec.EACH, (*writes, *reads), completion=InGroup(Group.COPY))
             case op.Wgmma(acc, operands, shape):
-                accesses = [*self._accesses(acc, Mode.WRITE, Proxy.REGISTER, place, read)]
+                accesses = [*self._accesses(acc, Mode.WRITE, Proxy.REGISTER, place, read, unit=WARPGROUP)]
                 for ref in operands:
                     in_registers = isinstance(self.windows.objects[ref.name], Registers)
                     proxy = Proxy.REGISTER if in_registers else Proxy.ASYNC
-                    accesses += self._accesses(ref, Mode.READ, proxy, place, read)
+                    accesses += self._accesses(ref, Mode.READ, proxy, place, read, unit=WARPGROUP)
                 pipeline = f"{acc.name} {shape}"
                 group = InGroup(Group.WGMMA)
                 self.event(
@@ -138,15 +136,25 @@ class Operations:
                 )
 
     def _accesses(
-        self, ref: Ref | None, mode: Mode, proxy: Proxy, place: Place, read: Reading, cta: Index | None = None
+        self,
+        ref: Ref | None,
+        mode: Mode,
+        proxy: Proxy,
+        place: Place,
+        read: Reading,
+        cta: Index | None = None,
+        unit: int = 1,
     ) -> Iterator[Access]:
-        """The rectangles of a window; in the CTA `cta`, else in the window's own, else in the executing thread's."""
+        """The rectangles of a window; in the CTA `cta`, else in the window's own, else in the executing thread's. All
+        threads of a collective name the same one."""
         if ref is None:
             return
-        who = self._who_of(place)
+        who = self._who_of(place, unit)
         if cta is None and ref.cta is not None:
             cta = read.index(ref.cta)
         for buffer, dims in self.windows.dims(ref, who.rank if cta is None else cta):
+            for lo, _ in dims if unit > 1 else ():
+                _uniform(read.index(lo), unit, ref)
             found: Dims = tuple((substitute_index(read.index(lo), who.names), n) for lo, n in dims)
             yield Access(buffer, found, mode, proxy, ref.span)
 
@@ -156,16 +164,20 @@ class Operations:
         place: Place,
         read: Reading,
         label: str,
-        accesses: tuple[Access, ...],
+        moved: tuple[Ref, Ref | None, Proxy],
         barrier: Ref,
         tx: Index,
         cta: Index | None,
     ) -> None:
+        """A copy that completes on a barrier, both in the CTA `cta`: `moved` are where to, where from, and how."""
+        dst, src, proxy = moved
         size = literal(read.index(tx))
         if size is None:
             raise NotModelled("the number of bytes is not a constant", stmt.span)
         for part in self.signals.parts(barrier, place, read.index):
             meant = None if cta is None else substitute_index(cta, self._who_of(part.place).names)
+            writes = self._accesses(dst, Mode.WRITE, proxy, part.place, read, cta)
+            accesses = (*writes, *self._accesses(src, Mode.READ, proxy, part.place, read))
             completion = TxOn(part.name, size, meant)
             self.event(stmt, part.place, label, Exec.EACH, accesses, completion=completion, slot=part.slot)
 
@@ -297,6 +309,7 @@ class Operations:
         aligned: bool = False,
         pipeline: str | None = None,
         slot: Index | None = None,
+        computed: tuple[Computed, ...] = (),
     ) -> Event:
         """Appends the event of a statement at its place."""
         who = self._who(stmt, place, unit)
@@ -321,9 +334,23 @@ class Operations:
             completion=completion,
             aligned=aligned or mode is Exec.WARPS,
             pipeline=pipeline,
-            computed=() if place_of_slot is None else (Computed(place_of_slot),),
+            computed=computed if place_of_slot is None else (*computed, Computed(place_of_slot)),
         )
         self.events.append(event)
         if place_of_slot is not None:
             self.signals.slots[event.id] = place_of_slot
         return event
+
+
+def _uniform(e: Index, unit: int, ref: Ref) -> None:
+    """All threads of a collective give an index the same value: it tests only which collective they are in."""
+    match e:
+        case Var(name) if name == TID:
+            raise NotModelled("the threads of a collective name different windows", ref.span)
+        case Bin("//", Var(name), Int(divisor)) if name == TID and divisor % unit == 0:
+            return
+        case Bin(_, left, right):
+            _uniform(left, unit, ref)
+            _uniform(right, unit, ref)
+        case _:
+            return

@@ -50,7 +50,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Executors:
-    """`size` threads from `first` in each iteration of `loops`; `tid` is their number in the role, `rank` their CTA."""
+    """`size` threads from `first` in each iteration of `loops`; `tid` is their number in the role (of a collective, the
+    first one's), `rank` their CTA."""
 
     loops: tuple[Loop, ...]
     first: Index
@@ -87,7 +88,8 @@ def executors(place: Place, threads: int, cluster: int, unit: int = 1) -> Execut
         var = f"{role.name}.{unit if unit > 1 else 'part'}"
         loops = (*loops, Loop(var, Int(0), Int(count), LoopKind.THREADS, step, first))
         first, at = plus(first, Bin("*", Int(step), Var(var))), plus(tid, Bin("*", Int(step), Var(var)))
-    return Executors(loops, first, length, plus(at, Var(LANE)) if length > 1 else at, rank, ranks)
+    each = length > 1 and unit == 1
+    return Executors(loops, first, length, plus(at, Var(LANE)) if each else at, rank, ranks)
 
 
 def _ctas(role: RoleDecl, threads: int, cluster: int) -> tuple[tuple[Loop, ...], Index, tuple[Cond, ...]]:

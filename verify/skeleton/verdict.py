@@ -64,9 +64,9 @@ def prepare(skeleton: Skeleton, policy: Policy) -> tuple[Program, Facts]:
         sequential=False,
         derived=walk.derived,
     )
-    program, flows = numbered(program, signals)
-    checks = tuple(replace(c, event=program.events[c.event.id]) for c in operations.checks)
-    return program, Facts(flows, signals.slots, checks)
+    phased = numbered(program, signals)
+    checks = tuple(replace(c, event=phased.program.events[c.event.id]) for c in operations.checks)
+    return phased.program, Facts(phased.flows, phased.starts, signals.slots, checks)
 
 
 def _report(

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from exogpu.ir.arrays import Truths
 from exogpu.ir.index import Var
 from exogpu.ir.interp.errors import InterpError
-from exogpu.ir.interp.grid import Axis, Grid, Truths
+from exogpu.ir.interp.grid import Axis, Grid
 from exogpu.ir.linear import Linear
 from exogpu.ir.numeric import Array, compute_dtype, poison
 from exogpu.ir.types import Scalar

@@ -9,15 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
-
-Numbers = NDArray[np.int64]
-Truths = NDArray[np.bool_]
+from exogpu.ir.arrays import Numbers, Truths, cond, index
+from exogpu.ir.index import Cond, Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,75 +63,20 @@ class Grid:
             return None
         return replace(self, mask=None if mask.all() else mask)
 
+    def __getitem__(self, name: str, /) -> int | Numbers:
+        """The value of a variable."""
+        bound = self.variables[name]
+        return self._along(bound) if isinstance(bound, Axis) else bound
+
     def index(self, e: Index) -> int | Numbers:
         """The value of an index expression."""
-        match e:
-            case Int(value):
-                return value
-            case Var(name):
-                bound = self.variables[name]
-                return self._along(bound) if isinstance(bound, Axis) else bound
-            case Bin(op, left, right):
-                result: int | Numbers = _operate(op, self.index(left), self.index(right))
-                return result
+        return index(e, self)
 
     def cond(self, c: Cond) -> bool | Truths:
         """The truth value of a condition."""
-        match c:
-            case Bool(value):
-                return value
-            case Not(arg):
-                return negated(self.cond(arg))
-            case BoolOp(op, args):
-                truth = self.cond(args[0])
-                for arg in args[1:]:
-                    other = self.cond(arg)
-                    truth = truth & other if op == "and" else truth | other
-                return truth
-            case Cmp(op, left, right):
-                holds: bool | Truths = _compare(op, self.index(left), self.index(right))
-                return holds
+        return cond(c, self)
 
     def _along(self, axis: Axis) -> Numbers:
         shape = [1] * len(self.axes)
         shape[axis.place] = axis.count
         return np.arange(axis.start, axis.start + axis.count).reshape(shape)
-
-
-def negated(truth: bool | Truths) -> bool | Truths:
-    """The negation of a condition's value."""
-    return not truth if isinstance(truth, bool) else ~truth
-
-
-def _operate(op: str, a: Any, b: Any) -> Any:
-    match op:
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case "*":
-            return a * b
-        case "//":
-            return a // b
-        case "%":
-            return a % b
-        case "ceildiv":
-            return -(-a // b)
-    if isinstance(a, int) and isinstance(b, int):
-        return min(a, b) if op == "min" else max(a, b)
-    return np.minimum(a, b) if op == "min" else np.maximum(a, b)
-
-
-def _compare(op: str, a: Any, b: Any) -> Any:
-    match op:
-        case "<":
-            return a < b
-        case "<=":
-            return a <= b
-        case ">":
-            return a > b
-        case ">=":
-            return a >= b
-        case "==":
-            return a == b
-    return a != b

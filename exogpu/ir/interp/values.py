@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from exogpu.ir.arrays import negated
 from exogpu.ir.interp.functions import NUMPY
-from exogpu.ir.interp.grid import Grid, negated
+from exogpu.ir.interp.grid import Grid
 from exogpu.ir.numeric import Array, compute_dtype, convert
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value, ValueOp

@@ -1,0 +1,46 @@
+"""What `slim` and `mutate` share: a proved kernel, and what becomes of its edits."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from exogpu.cli.axioms import axiom_policy
+from exogpu.cli.errors import UsageError
+from exogpu.ir.proc import Proc
+from exogpu.report.edits import row
+from exogpu.report.model import Run
+from exogpu.verify.result import Report, Status
+
+if TYPE_CHECKING:
+    # the verifier is loaded only when there is something to verify
+    from exogpu.verify.assess import Assessed
+    from exogpu.verify.edits import Edit
+
+
+def jobs(arguments: argparse.Namespace) -> int:
+    """Processes to use."""
+    from exogpu.verify.workers import cores
+
+    return arguments.jobs or cores()
+
+
+def proof(proc: Proc, arguments: argparse.Namespace) -> Report:
+    """The proof of a kernel; UsageError if it is not proved, since its edits then say nothing."""
+    from exogpu.verify.prove import verify
+
+    report = verify(proc, axiom_policy(arguments), jobs=jobs(arguments))
+    if report.status is not Status.PROVED:
+        raise UsageError(f"{proc.name} is not proved, so its edits would say nothing; see `exogpu verify`")
+    return report
+
+
+def assessed(original: Report, edits: Sequence[Edit], arguments: argparse.Namespace, run: Run) -> Iterator[Assessed]:
+    """What becomes of the edits of a proved kernel; as text each is printed as soon as it is known."""
+    from exogpu.verify.assess import assess
+
+    for found in assess(original, edits, axiom_policy(arguments), jobs(arguments)):
+        if arguments.format == "text":
+            print(row(found, run), flush=True)
+        yield found

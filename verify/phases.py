@@ -13,6 +13,7 @@ from exogpu.ir.instr import Commit
 from exogpu.ir.walk import index_names
 from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.terms import Formula
+from exogpu.verify.concrete import Occurrence
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import Actor, NoClosedForm, count_before, mixed_guards, thread_guards
@@ -149,6 +150,18 @@ def copies(program: Program, barrier: str) -> list[Event]:
     """Asynchronous copies that complete on a barrier, and that some thread can issue."""
     found = [e for e in program.events if isinstance(e.completion, TxOn) and e.completion.barrier == barrier]
     return [e for e in found if executors(program, e)]
+
+
+def place_in_unit(model: Model, x: Instance) -> Poly:
+    """The instance's thread, as if unit 0 of those that take turns executed it."""
+    turns = x.event.selection
+    return x.threads.first if turns is None else x.threads.first - to_poly(model.ctx, turns.index, x.env) * turns.size
+
+
+def same_place(x: Occurrence, y: Occurrence) -> bool:
+    """Both are of one thread, or of threads at one place of their units."""
+    turns = y.event.selection
+    return x.first == y.first if turns is None else turns.peers(x.first) == turns.peers(y.first)
 
 
 class Phases:

@@ -88,3 +88,39 @@ def test_a_later_arrive_publishes_what_its_own_thread_did(tmp_path: Path, unit: 
     report = verdict(tmp_path, HANDED_ON.format(unit=unit))
     assert broken(report) == rules
     assert (report.status is Status.PROVED) == (not rules)
+
+
+HELD = """def k(M: size, X: f32[M, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
+    block(producer=warps(2), consumer=warps(1))
+    full = mbarrier(ring=1, count=32)
+    for m in tasks(0, M):
+        s: f32[32] @ SMEM
+        with role(producer[0]):
+            for t in threads(32):
+                cp_async(s[t : t + 1], X[m, t : t + 1])
+                cp_async_hold(full)
+            cp_async_commit()
+        {meet}
+        with role(producer[{unit}]):
+            for t in threads(32):
+                Arrive(full)
+        with role(consumer):
+            Await(full)
+            for l in threads(32):
+                Y[m, l] = s[31 - l]
+        with role(producer):
+            cp_async_wait_all()
+"""
+
+
+@pytest.mark.parametrize(
+    ("unit", "meet", "rules"),
+    [(0, "", set()), (1, "", {"mbar.count"}), (1, "with role(producer):\n            Fence()", set())],
+)
+def test_a_hold_comes_before_the_arrive_that_ends_its_phase(
+    tmp_path: Path, unit: int, meet: str, rules: set[str]
+) -> None:
+    """The arrive of another unit waits for nothing, unless the two have met."""
+    report = verdict(tmp_path, HELD.format(unit=unit, meet=meet))
+    assert broken(report) == rules
+    assert (report.status is Status.PROVED) == (not rules)

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence, Unrolling
-from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
+from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal
 from exogpu.verify.phases import Phases, arrives, own_channels, place_in_unit, same_place, signalled_by
 from exogpu.verify.program import Barrier, Event, Program, TxOn

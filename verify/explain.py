@@ -30,6 +30,7 @@ GROUPS = {1: "thread", WARP: "warp", WARPGROUP: "warpgroup"}
 FENCES = {
     FenceKind.SHARED: "it makes ordinary accesses of shared memory before it visible to the async proxy",
     FenceKind.GLOBAL: "it makes ordinary accesses before it visible to the async proxy",
+    FenceKind.INIT: "it publishes initialisations of mbarriers before it to the cluster",
     FenceKind.REGISTER: "it orders register accesses before it with the wgmmas after it",
 }
 

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 from exogpu.ir.index import Index
 from exogpu.ir.instr import ProxyFence, WgmmaFence
-from exogpu.verify.program import Action, ArriveAction, AwaitAction
+from exogpu.verify.program import Action, ArriveAction, AwaitAction, PublishAction
 
 
 class FenceKind(enum.Enum):
-    """A proxy fence that covers shared or global memory, or a wgmma fence."""
+    """A proxy fence that covers shared or global memory, a wgmma fence, or one for initialised mbarriers."""
 
     SHARED = "fence_proxy_async"
     GLOBAL = "fence_proxy_async_all"
     REGISTER = "wgmma_fence"
+    INIT = "fence_mbarrier_init"
 
     def made_by(self, action: Action | None) -> bool:
         """The action is such a fence."""
@@ -24,6 +25,8 @@ class FenceKind(enum.Enum):
                 return self is FenceKind.SHARED or (self is FenceKind.GLOBAL and everywhere)
             case WgmmaFence():
                 return self is FenceKind.REGISTER
+            case PublishAction():
+                return self is FenceKind.INIT
             case _:
                 return False
 
@@ -60,12 +63,17 @@ class Needs:
     home: Index | None = None
 
     def sides(self, allowed: frozenset[str]) -> frozenset[Side]:
-        """Where fences stand that a path passes: one where the second access is made, and without L1 the first access's
-        own thread executes one, too (one fence can be both). A wgmma fence orders what its own thread does."""
-        if self.fence is None:
-            return frozenset()
-        own = self.fence is FenceKind.REGISTER or "L1" in allowed
-        return frozenset((Side.TARGET,)) if own else frozenset(Side)
+        """Where fences stand that a path passes: a proxy fence where the second access is made, and without L1 the
+        first access's own thread executes one, too (one fence can be both)."""
+        match self.fence:
+            case None:
+                return frozenset()
+            case FenceKind.INIT:
+                return frozenset((Side.SOURCE,))
+            case FenceKind.REGISTER:
+                return frozenset((Side.TARGET,))
+            case FenceKind.SHARED | FenceKind.GLOBAL:
+                return frozenset((Side.TARGET,)) if "L1" in allowed else frozenset(Side)
 
     def heard(self, wait: AwaitAction, *, abroad: bool) -> bool:
         """The wait acquires what the path has to carry from an arrive; `abroad`: of another CTA's thread."""

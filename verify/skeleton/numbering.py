@@ -31,9 +31,10 @@ from exogpu.verify.program import (
     LoopKind,
     Program,
     Stated,
+    TxOn,
 )
 from exogpu.verify.skeleton.barriers import Signals
-from exogpu.verify.skeleton.unsupported import NotModelled
+from exogpu.verify.skeleton.unsupported import NotModelled, SharedInPart
 
 MOST_RATES = 4
 """Largest number of arrivals of one thread in one phase that is tried where several threads arrive."""
@@ -75,6 +76,25 @@ class Phased:
     starts: dict[str, int]
 
 
+def deliveries(program: Program, barrier: str) -> list[Event]:
+    """Copies that deliver bytes."""
+    return [e for e in copies(program, barrier) if not (isinstance(e.completion, TxOn) and e.completion.holds)]
+
+
+def holds(program: Program, barrier: str) -> list[Event]:
+    """What keeps a phase open until the thread's cp.async have landed."""
+    return [e for e in copies(program, barrier) if isinstance(e.completion, TxOn) and e.completion.holds]
+
+
+def _own_arrives(program: Program, flows: Iterable[Flow], hold: Event) -> Flow:
+    """The arrivals of the threads that hold a phase: it is the one of their next arrival."""
+    mine = channels(program, hold)
+    found = next((f for f in flows if f.arrivals and mine <= f.channels), None)
+    if found is None:
+        raise NotModelled("a thread that holds a phase does not arrive itself", hold.span)
+    return found
+
+
 def numbered(program: Program, signals: Signals) -> Phased:
     """Numbers the phases of all mbarriers."""
     flows: dict[str, tuple[Flow, ...]] = {}
@@ -90,6 +110,10 @@ def numbered(program: Program, signals: Signals) -> Phased:
             of = tuple(e.id for e in flow.statements)
             for e in flow.statements:
                 events[e.id] = replace(events[e.id], numbering=Counted(of, flow.rate))
+        for hold in holds(program, barrier.name):
+            flow = _own_arrives(program, found, hold)
+            numbering = Counted(tuple(e.id for e in flow.statements), flow.rate)
+            events[hold.id] = replace(events[hold.id], numbering=numbering)
         for wait in awaits(program, barrier.name):
             parity = _growing(signals.parities[wait.id], derived)
             shift = _shift(replace(program, derived=derived), barrier, wait, parity, signals)
@@ -123,7 +147,7 @@ def _flows(program: Program, barrier: Barrier, signals: Signals, start: int) -> 
     rates = _arrival_rates(program, barrier, arriving, signals)
     for (through, statements), rate in zip(arriving, rates, strict=True):
         yield Flow(through, statements, rate, _weight(statements, signals))
-    for statements in (copies(program, barrier.name), expects(program, barrier.name)):
+    for statements in (deliveries(program, barrier.name), expects(program, barrier.name)):
         for through, group in parties(program, statements):
             yield Flow(through, group, _together(program, barrier, group, signals, start), 0)
 
@@ -137,7 +161,7 @@ def parties(program: Program, statements: Sequence[Event]) -> list[tuple[frozens
     for ids, through in groups.items():
         if any(not used[i] <= through for i in ids):
             at = program.events[ids[0]]
-            raise NotModelled(f"{at.label} and others on the barrier share only some of their threads", at.span)
+            raise SharedInPart(f"{at.label} and others on the barrier share only some of their threads", at.span)
     return [(frozenset(t), tuple(program.events[i] for i in ids)) for ids, t in groups.items()]
 
 

@@ -28,7 +28,8 @@ class Numbers:
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where the walk is: enclosing steps, guards, the threads `who` of the role, and what names stand for. `explicit`:
-    some guard tests the thread together with something else, so threads are told apart one by one."""
+    some guard tests the thread together with something else, so threads are told apart one by one. `given` says in
+    which block each name got its meaning."""
 
     path: tuple[Step, ...]
     guards: tuple[Cond, ...]
@@ -37,6 +38,8 @@ class Place:
     who: tuple[int, ...]
     names: Mapping[str, Index] = field(default_factory=dict)
     explicit: bool = False
+    block: int = 0
+    given: Mapping[str, int] = field(default_factory=dict)
 
     def enter(self, loop: Loop) -> Place:
         """Inside a loop."""
@@ -45,7 +48,7 @@ class Place:
 
     def naming(self, name: str, meaning: Index) -> Place:
         """With a name that stands for an expression."""
-        return replace(self, names={**self.names, name: meaning})
+        return replace(self, names={**self.names, name: meaning}, given={**self.given, name: self.block})
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,13 +21,13 @@ from exogpu.source import Span
 from exogpu.verify.concrete import Env
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordering import Proved, Undecided
-from exogpu.verify.phases import Phases, arrives, awaits, channels
+from exogpu.verify.phases import Phases, awaits, channels
 from exogpu.verify.program import AwaitAction, Barrier, Event, FenceAction, LoopKind, Program
 from exogpu.verify.result import Obligation, Query, Status
 from exogpu.verify.session import Valuation
 from exogpu.verify.single import Found, Property, hold
-from exogpu.verify.skeleton.numbering import Flow, parties
-from exogpu.verify.skeleton.obligations import Facts, enough
+from exogpu.verify.skeleton.numbering import Flow
+from exogpu.verify.skeleton.obligations import Facts, enough, joins
 
 ITERATION = 1000
 """What an iteration is worth; statements of one body lie closer together."""
@@ -163,12 +163,6 @@ def _waited(program: Program, facts: Facts) -> Iterator[tuple[Barrier, Event, Fl
             meant = {cta for _, cta in channels(program, wait)}
             flows = facts.flows.get(barrier.name) or joins(program, barrier)
             yield from ((barrier, wait, f) for f in flows if f.ctas & meant)
-
-
-def joins(program: Program, barrier: Barrier) -> tuple[Flow, ...]:
-    """Those that join a named barrier or the cluster's, once for each generation."""
-    found = parties(program, arrives(program, barrier.name))
-    return tuple(Flow(through, statements, 1, 1) for through, statements in found)
 
 
 def _ranked(program: Program, base: Obligation, ranking: Ranking, queries: list[Query]) -> Obligation:

@@ -13,6 +13,7 @@ from exogpu.ir.instr import Commit
 from exogpu.ir.walk import index_names
 from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.terms import Formula
+from exogpu.verify.concrete import Occurrence
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import Actor, NoClosedForm, count_before, mixed_guards, thread_guards
@@ -151,6 +152,18 @@ def copies(program: Program, barrier: str) -> list[Event]:
     return [e for e in found if executors(program, e)]
 
 
+def place_in_unit(model: Model, x: Instance) -> Poly:
+    """The instance's thread, as if unit 0 of those that take turns executed it."""
+    turns = x.event.selection
+    return x.threads.first if turns is None else x.threads.first - to_poly(model.ctx, turns.index, x.env) * turns.size
+
+
+def same_place(x: Occurrence, y: Occurrence) -> bool:
+    """Both are of one thread, or of threads at one place of their units."""
+    turns = y.event.selection
+    return x.first == y.first if turns is None else turns.peers(x.first) == turns.peers(y.first)
+
+
 class Phases:
     """Numbers of symbolic instances in one program."""
 
@@ -227,6 +240,18 @@ class Phases:
         ctx, distance = self.model.ctx, self.phase(y) - self.phase(x)
         ring = self.program.barriers[barrier].ring
         return ctx.api.conj((ctx.ge(distance, 0), ctx.eq(ctx.mod(distance, ring), 0)))
+
+    def one_each(self, arrive: Event, barrier: str) -> tuple[ArriveAction, ...]:
+        """The arrives with which its thread contributes to every phase; none if others take turns with it, or phases
+        are not numbered by what a thread has done."""
+
+        def find() -> tuple[ArriveAction, ...]:
+            mine = signalled_by(self.program, channels(self.program, arrive), arrives(self.program, barrier))
+            if any(e.selection is not None or e.numbering is not None for e in mine):
+                return ()
+            return tuple(e.action for e in mine if isinstance(e.action, ArriveAction))
+
+        return self.program.memo.once((Phases, "each", arrive.id), find)
 
     def group(self, x: Instance, by: Event | None = None) -> Poly:
         """Commits that the instance's thread has done before it: the group of an operation. With `by`, that thread is

@@ -29,6 +29,18 @@ class Axiom:
 
 AXIOMS = (
     Axiom(
+        "F5",
+        "each warp of a warpgroup is taken to read its own rows of a wgmma's first operand in shared memory",
+        "wgmma.mma_async is one operation of all four warps of a warpgroup; the ISA does not say which of them reads "
+        "what of an operand in shared memory.",
+        "Warp w reads rows 16 w to 16 w + 15 of the first operand, whose product it holds, so what it has itself "
+        "written there needs no barrier of the warpgroup.",
+        "A Fence() of the warpgroup between the last access to the operand by another warp and the wgmma, and between "
+        "the wgmma_wait and the next access.",
+        True,
+        ("race.raw", "race.war", "proxy.generic_to_async", "smem.reuse"),
+    ),
+    Axiom(
         "F6",
         "a wgmma is taken to start after the waits that its thread passed before",
         "PTX ISA 8.9.1.1: asynchronous operations start after the prior instructions of their thread, except "

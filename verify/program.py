@@ -328,7 +328,8 @@ class Buffer:
 @dataclass(frozen=True, slots=True)
 class Barrier:
     """A barrier: in every CTA `ring` mbarriers; each phase waits for `count` arrivals. A `named` one is a single named
-    barrier in every CTA, whose phases are its generations; a `split` one is the cluster's, kept with CTA 0."""
+    barrier in every CTA, whose phases are its generations; a `split` one is the cluster's, kept with CTA 0. A `flag` is
+    an integer in global memory, kept with CTA 0, that rises phase by phase."""
 
     name: str
     ring: int
@@ -336,6 +337,7 @@ class Barrier:
     span: Span
     named: bool = False
     split: bool = False
+    flag: bool = False
 
 
 @dataclass(frozen=True, slots=True)

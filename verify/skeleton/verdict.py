@@ -95,7 +95,7 @@ def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals) -> tuple[Pro
     renewed = phased.program.events
     checks = tuple(replace(c, event=renewed[c.event.id]) for c in operations.checks)
     inits = {name: tuple(renewed[e.id] for e in found) for name, found in signals.inits.items()}
-    return phased.program, Facts(phased.flows, phased.starts, signals.slots, inits, checks)
+    return phased.program, Facts(phased.flows, phased.starts, signals.slots, inits, signals.values, checks)
 
 
 def _report(

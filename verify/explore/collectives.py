@@ -11,7 +11,7 @@ from exogpu.verify.explore.accesses import touch
 from exogpu.verify.explore.actions import busy, start
 from exogpu.verify.explore.events import Event
 from exogpu.verify.explore.finding import Finding
-from exogpu.verify.explore.knowledge import TEMPORAL
+from exogpu.verify.explore.knowledge import TEMPORAL, later, nothing
 from exogpu.verify.explore.machine import Machine
 from exogpu.verify.explore.program import Footprint, Strand
 from exogpu.verify.explore.progress import all_done, joins, warp_syncs
@@ -56,9 +56,9 @@ def together(m: Machine, warp: Strands) -> None:
 def meet(m: Machine, warp: Strands) -> None:
     """Lanes of a warp have come to one instruction: each comes after what all have executed before, whether or not it
     sees the effects."""
+    clock = nothing(m.threads)
     for s in warp:
-        m.publish(s)
-    clock = m.together(s.number for s in warp)[TEMPORAL]
+        clock = later(clock, m.enter(s).published_row(TEMPORAL))
     for s in warp:
         m.minds[s.number].learn_row(TEMPORAL, clock)
 
@@ -70,7 +70,7 @@ def _wgmma(m: Machine, warp: Strands, e: Event, op: ops.Wgmma) -> None:
     s = warp[0]
     _convergence(m, s, e)
     for t in warp:
-        m.publish(t)
+        m.enter(t)
     f = start(m, s, cta=s.cta)
     accumulator, *operands = s.footprints[m.pc[s.number]]
     registers = m.registers[s.cta, s.warp]

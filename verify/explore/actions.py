@@ -206,7 +206,7 @@ def signal(m: Machine, s: Strand, e: Event) -> None:
         flag.value = e.number
         flag.told.forget()
     flag.told.add(s.cta, near, wide, known[TEMPORAL])
-    m.note(s, "signals", flag_name(e), str(flag.value))
+    m.note(s, "signals", e.shown, str(flag.value))
 
 
 def spin(m: Machine, s: Strand, e: Event) -> None:
@@ -223,12 +223,7 @@ def spin(m: Machine, s: Strand, e: Event) -> None:
     if len(flag.writers) > 1 or flag.value != e.number:
         m.hints.undecided = True
         m.late(s.number, m.pc[s.number] + 1)
-    m.note(s, "sees", flag_name(e), str(flag.value))
-
-
-def flag_name(e: Event) -> str:
-    """The flag of an event, as the user writes it."""
-    return f"{e.barriers[0][1]}[{e.barriers[0][2]}]"
+    m.note(s, "sees", e.shown, str(flag.value))
 
 
 def idle(m: Machine, s: Strand, e: Event) -> None:

@@ -100,9 +100,16 @@ class Machine:
             if isinstance(o, Mbarriers):
                 for cta in range(p.skeleton.cluster):
                     for cell in range(p.storage.size(o.name)):
-                        b = self.mbarriers[cta, o.name, cell] = Mbarrier((cta, o.name, cell), nothing(self.threads))
+                        b = self.mbarriers[cta, o.name, cell] = Mbarrier(
+                            (cta, o.name, cell), self._barrier_name(o, cta, cell), nothing(self.threads)
+                        )
                         if o.count is not None:
                             b.start(o.count, None)
+
+    def _barrier_name(self, o: Mbarriers, cta: int, cell: int) -> str:
+        """As the user writes it, with its CTA if there are several."""
+        name = self.program.storage.text(o.name, 1 << cell)
+        return name if self.program.skeleton.cluster == 1 else f"{name} of CTA {cta}"
 
     def event(self, s: Strand) -> Event:
         """The strand's next event."""

@@ -55,7 +55,7 @@ def test_unknown_numbers_of_a_fault_are_told() -> None:
 def test_one_execution_settles_a_ring() -> None:
     for n in (0, 1, 3, 5):
         assert explore(skeleton("ring_3"), {"n": n}, ASSUMED) == Clean(True)
-        assert explore(skeleton("ring_3"), {"n": n}, ASSUMED, effort=2) == Clean(True)
+        assert explore(skeleton("ring_3"), {"n": n}, ASSUMED, effort=3) == Clean(True)
     assert explore(skeleton("ring_wide"), {"n": 3}, ASSUMED) == Clean(True)
 
 

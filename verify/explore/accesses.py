@@ -5,7 +5,7 @@ from __future__ import annotations
 from exogpu.diagnostics import Label
 from exogpu.ir.instr import Mode
 from exogpu.verify.explore.finding import Finding
-from exogpu.verify.explore.knowledge import Mind
+from exogpu.verify.explore.knowledge import Mind, nothing
 from exogpu.verify.explore.machine import Machine
 from exogpu.verify.explore.memory import NO_FLIGHT, Fences, Record, Unordered
 from exogpu.verify.explore.program import Footprint, Strand
@@ -49,7 +49,8 @@ def _fences(m: Machine, issuer: int, target: int) -> Fences:
     if target == EVERYWHERE:
         return Fences((rows.everywhere[issuer],), (rows.shared[issuer],))
     # a fence in either CTA is taken to do, so that none is reported missing that a reading of the ISA does without
-    return Fences(tuple({rows.shared[issuer], rows.shared[target]}), ())
+    ended = m.program.skeleton.cluster > 1 and "L4" in m.axioms
+    return Fences(tuple({rows.shared[issuer], rows.shared[target]}), (), ended)
 
 
 def reach(m: Machine, s: Strand, cta: int) -> None:
@@ -58,8 +59,8 @@ def reach(m: Machine, s: Strand, cta: int) -> None:
         return
     e = m.event(s)
     m.remote.add((s.number, m.pc[s.number] + 1, cta))
-    if not any(m.temporal(s).seen[t.number] for t in m.program.strands if t.cta == cta):
-        m.early(s)
+    if not m.program.met and not any(m.temporal(s).seen[t.number] for t in m.program.strands if t.cta == cta):
+        m.early(s, nothing(m.threads))
     if cta in m.started and cta not in m.ended:
         return
     what = operation(e)
@@ -87,7 +88,10 @@ def hazard(first: Mode, second: Mode) -> str:
 
 
 def race(m: Machine, pair: Unordered) -> Finding:
-    """Two accesses that nothing orders, or not for their proxies; named by what is missing at first sight."""
+    """Two accesses that nothing orders, or not for their proxies; named by what is missing at first sight. Of two that
+    can come either way, the one that comes first in the text of a role is told first."""
+    if pair.either and pair.second.event.path[0] == pair.first.event.path[0] and pair.second.pos < pair.first.pos:
+        pair = pair._replace(first=pair.second, second=pair.first)
     first, second = pair.first, pair.second
     if pair.missing:
         rule = "fence.state_space" if pair.missing == "space" else "proxy.generic_to_async"
@@ -96,5 +100,6 @@ def race(m: Machine, pair: Unordered) -> Finding:
     else:
         rule = hazard(first.mode, second.mode)
     also = (hazard(first.mode, second.mode),) if rule == "smem.reuse" else ()
+    also = (*also, hazard(second.mode, first.mode)) if pair.either else also
     strands = (first.actor, second.actor)
     return Finding(rule, "", second.event.op.span, "", strands, (Label(first.event.op.span, ""),), pair=pair, also=also)

@@ -6,23 +6,25 @@ from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.instr import Group, Mode
 from exogpu.ir.skeleton import operations as ops
 from exogpu.ir.skeleton.objects import Registers
+from exogpu.ir.skeleton.tree import Elect
 from exogpu.verify.explore.accesses import touch
 from exogpu.verify.explore.actions import busy, start
 from exogpu.verify.explore.events import Event
 from exogpu.verify.explore.finding import Finding
+from exogpu.verify.explore.knowledge import TEMPORAL
 from exogpu.verify.explore.machine import Machine
 from exogpu.verify.explore.program import Footprint, Strand
-from exogpu.verify.explore.progress import done, joins, warp_syncs
+from exogpu.verify.explore.progress import all_done, joins, warp_syncs
 from exogpu.verify.explore.text import operation
 
 Strands = tuple[Strand, ...]
 
 
-def is_collective(op: ops.Operation) -> bool:
+def is_collective(op: ops.Operation | Elect) -> bool:
     """The warp's threads execute it together."""
     if isinstance(op, ops.Commit | ops.Wait):
         return op.group is Group.WGMMA
-    return isinstance(op, ops.BarSync | ops.WarpSync | ops.Wgmma | ops.WgmmaFence | ops.SetMaxnreg)
+    return isinstance(op, ops.BarSync | ops.WarpSync | ops.Wgmma | ops.WgmmaFence | ops.SetMaxnreg | Elect)
 
 
 def together(m: Machine, warp: Strands) -> None:
@@ -45,8 +47,20 @@ def together(m: Machine, warp: Strands) -> None:
             _wait(m, warp, pending)
         case ops.SetMaxnreg():
             _registers(m, warp[0], e, e.op)
+        case Elect():
+            pass
+    meet(m, warp)
+    all_done(m, warp)
+
+
+def meet(m: Machine, warp: Strands) -> None:
+    """Lanes of a warp have come to one instruction: each comes after what all have executed before, whether or not it
+    sees the effects."""
     for s in warp:
-        done(m, s)
+        m.publish(s)
+    clock = m.together(s.number for s in warp)[TEMPORAL]
+    for s in warp:
+        m.minds[s.number].learn_row(TEMPORAL, clock)
 
 
 # -- wgmma -------------------------------------------------------------------------------------------------------------

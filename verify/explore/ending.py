@@ -39,6 +39,7 @@ def _deadlock(m: Machine, blocked: list[Strand]) -> Finding:
     facts += [("overtaken", text) for s in order[:1] for text in _overtaken(m, s)]
     message = f"{m.program.actor(first)} waits for ever in {operation(e)}{at(e.iteration)}{why}"
     also = () if rule == "deadlock.cycle" else ("deadlock.cycle",)
+    also = (*also, "mbar.parity_alias") if any(_overtaken(m, s) for s in order) else also
     numbers = tuple(s.number for s in order)
     label = f"{first.role.name} waits here"
     return Finding(rule, message, e.op.span, label, numbers, tuple(labels.values()), tuple(facts), also=also)
@@ -107,15 +108,24 @@ def _awaits(m: Machine, s: Strand) -> str:
 def _cause(m: Machine, blocked: list[Strand]) -> tuple[str, str]:
     """The rule, and an addition to the message."""
     barriers = [b for s in blocked if (b := _barrier(m, s)) is not None]
-    for b in barriers:
+    for b in (b for b in barriers if b.tx and not b.pending and not _comes(m, blocked, b)):
+        phase = f"phase {b.completed} of `{b.name}`"
         if b.tx < 0:
-            return "mbar.tx_bytes", f": phase {b.completed} of `{b.name}` has got {-b.tx} bytes more than are expected"
-        if b.tx > 0 and not b.pending:
-            return "mbar.tx_bytes", f": phase {b.completed} of `{b.name}` expects {b.tx} bytes more than are copied"
+            return "mbar.tx_bytes", f": {phase} has got {-b.tx} bytes more than are expected"
+        return "mbar.tx_bytes", f": {phase} expects {b.tx} bytes more than are copied"
     for s in blocked:
         if isinstance(m.event(s).op, ops.SetMaxnreg) and m.state[s.number] == RUNNING:
             return "setmaxnreg.pool", ": the registers are never free"
     return "deadlock.cycle", ""
+
+
+def _comes(m: Machine, blocked: list[Strand], b: Mbarrier) -> bool:
+    """A blocked strand would still expect or copy bytes."""
+    return any(
+        b.key in e.barriers and isinstance(e.op, ops.TmaLoad | ops.StAsync | ops.Arrive | ops.Expect)
+        for s in blocked
+        for e in s.events[m.pc[s.number] :]
+    )
 
 
 # -- leftovers ---------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from exogpu.ir.skeleton.objects import Ref
 from exogpu.ir.skeleton.operations import Operation
+from exogpu.ir.skeleton.tree import Elect
 from exogpu.verify.explore.storage import Space
 
 Path = tuple[int, ...]
@@ -31,11 +32,11 @@ class Window:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Event:
-    """One execution of an operation. `barriers`: the mbarriers or flags that it names, as (CTA, name, cell);
-    `number`: its parity, bytes, barrier id or flag value; `windows`: the memory that it names, in the order of
-    `references`."""
+    """One execution of an operation, or of an election, at which lanes of a warp meet. `barriers`: the mbarriers or
+    flags that it names, as (CTA, name, cell); `number`: its parity, bytes, barrier id or flag value; `windows`: the
+    memory that it names, what is written first."""
 
-    op: Operation
+    op: Operation | Elect
     path: Path
     iteration: tuple[tuple[str, int], ...]
     barriers: tuple[tuple[int, str, int], ...] = ()

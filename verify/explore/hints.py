@@ -24,12 +24,14 @@ class Late:
 @dataclass(frozen=True, slots=True)
 class Early:
     """The strand's event, or the end of the asynchronous operation that it issues, could come when nothing more has
-    happened than so many events of each strand, and the ends of operations `over`: (strand, event) that issued them."""
+    happened than so many events of each strand, and the ends of operations `over`: (strand, event) that issued them.
+    `missing`: strands that have done more in the execution at hand."""
 
     strand: int
     pos: int
     seen: tuple[int, ...]
     over: frozenset[tuple[int, int]]
+    missing: frozenset[int]
     flight: bool = False
 
 

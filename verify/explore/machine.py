@@ -34,6 +34,16 @@ class Logged(NamedTuple):
     state: str = ""
 
 
+class Met(NamedTuple):
+    """An operation of a strand (of one lane of it, or of all) at an mbarrier met this phase."""
+
+    strand: int
+    event: int
+    lane: int | None
+    key: Key
+    phase: int
+
+
 class Flag:
     """An integer in global memory, and what those tell who wrote it."""
 
@@ -56,7 +66,7 @@ class Machine:
         self.minds = [Mind.blank(s.number, len(strands), program.rows.count) for s in strands]
         self.pc = [0] * len(strands)
         self.state = [RUNNING] * len(strands)
-        self.started: set[int] = set()
+        self.started = set(range(program.skeleton.cluster)) if program.met else set[int]()
         self.ended: set[int] = set()
         self.mbarriers: dict[Key, Mbarrier] = {}
         self.last_phase: dict[tuple[int, Key], int] = {}
@@ -81,6 +91,7 @@ class Machine:
         self.hints = Hints()
         self.mild: list[tuple[Finding, int]] = []
         self.log: list[Logged] = []
+        self.observed: list[Met] = []
         self._start()
 
     def _start(self) -> None:
@@ -89,7 +100,7 @@ class Machine:
             if isinstance(o, Mbarriers):
                 for cta in range(p.skeleton.cluster):
                     for cell in range(p.storage.size(o.name)):
-                        b = self.mbarriers[cta, o.name, cell] = Mbarrier((cta, o.name, cell))
+                        b = self.mbarriers[cta, o.name, cell] = Mbarrier((cta, o.name, cell), nothing(self.threads))
                         if o.count is not None:
                             b.start(o.count, None)
 
@@ -146,17 +157,18 @@ class Machine:
 
     # -- other orders ------------------------------------------------------------------------------------------------
 
-    def early(self, s: Strand) -> None:
-        """The strand's event could come earlier."""
-        self._early(s, self.pc[s.number], self.minds[s.number].published()[TEMPORAL], flight=False)
+    def early(self, s: Strand, since: Clock) -> None:
+        """The strand's event could come before all of that has happened."""
+        self._early(s, self.pc[s.number], self.minds[s.number].published()[TEMPORAL], since, flight=False)
 
-    def early_flight(self, f: Flight) -> None:
-        """The end of an operation could come earlier."""
-        self._early(self.program.strands[f.actor], f.index, f.knew, flight=True)
+    def early_flight(self, f: Flight, since: Clock) -> None:
+        """The end of an operation could."""
+        self._early(self.program.strands[f.actor], f.index, f.knew, since, flight=True)
 
-    def _early(self, s: Strand, index: int, cut: Clock, *, flight: bool) -> None:
+    def _early(self, s: Strand, index: int, cut: Clock, since: Clock, *, flight: bool) -> None:
         over = frozenset((f.actor, f.index) for f in self.flights if cut.over & f.bit)
-        hint = Early(s.number, index, cut.seen, over, flight)
+        missing = (n for n, (have, had) in enumerate(zip(cut.seen, since.seen, strict=True)) if have < had)
+        hint = Early(s.number, index, cut.seen, over, frozenset(missing) - {s.number}, flight)
         self.hints.add(hint, (s.role.name, s.cta, s.events[index].path, flight))
 
     def late(self, strand: int, pos: int, *, flight: bool = False) -> None:

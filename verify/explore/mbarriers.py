@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from exogpu.verify.explore.exchange import Told
-from exogpu.verify.explore.knowledge import Clock, covers
+from exogpu.verify.explore.knowledge import Clock, covers, nothing
 
 Key = tuple[int, str, int]
 """CTA, name and cell of an mbarrier or flag."""
@@ -16,10 +16,12 @@ MOST_BYTES = (1 << 20) - 1
 @dataclass(slots=True, eq=False)
 class Mbarrier:
     """`count` arrivals complete a phase, of which `pending` and `tx` bytes are missing in the current one, number
-    `completed`. `gathers`: what was told in it; `told`: in those complete. `seen`: the last phase whose completion some
-    wait has observed. `passed`: waits that passed since the last completion, as (strand, events executed)."""
+    `completed`; what had happened at the last completion is `since`. `gathers`: what was told in the current phase;
+    `told`: in those complete. `seen`: the last phase whose completion some wait has observed. `passed`: waits that
+    passed since the last completion, as (strand, events executed)."""
 
     key: Key
+    since: Clock
     count: int = 0
     valid: bool = False
     pending: int = 0
@@ -29,7 +31,6 @@ class Mbarrier:
     by: tuple[int, int] | None = None
     gathers: Told = field(default_factory=Told)
     told: Told = field(default_factory=Told)
-    complete_since: Clock | None = None
     passed: list[tuple[int, int]] = field(default_factory=list)
 
     @property
@@ -42,7 +43,7 @@ class Mbarrier:
         self.valid, self.count, self.by = True, count, by
         self.pending, self.tx, self.completed, self.seen = count, 0, 0, -1
         self.gathers, self.told = Told(), Told()
-        self.complete_since = None
+        self.since = nothing(len(self.since.seen))
         self.passed = []
 
     def lets_pass(self, parity: int) -> bool:
@@ -51,7 +52,7 @@ class Mbarrier:
 
     def follows(self, temporal: Clock) -> bool:
         """The last completion certainly happened before what knows this."""
-        return self.complete_since is None or covers(temporal, self.complete_since)
+        return covers(temporal, self.since)
 
     def settle(self) -> list[tuple[int, int]] | None:
         """Completes the phase if nothing is missing: waits of the one before that could come later, or None."""
@@ -63,7 +64,7 @@ class Mbarrier:
         self.completed += 1
         self.pending = self.count
         self.told.include(self.gathers)
-        self.complete_since = temporal
+        self.since = temporal
         self.gathers, self.passed = Told(), []
         return overtaken
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from exogpu.ir.instr import Mode
 from exogpu.verify.explore.events import Event
-from exogpu.verify.explore.knowledge import PLAIN, Mind
+from exogpu.verify.explore.knowledge import PLAIN, TEMPORAL, Mind
 from exogpu.verify.explore.program import Footprint
 from exogpu.verify.explore.storage import Space
 
@@ -39,21 +39,24 @@ class Record(NamedTuple):
 
 
 class Unordered(NamedTuple):
-    """Two accesses of a space that meet in `cells`. `fence` says what is missing: nothing but a proxy fence ("proxy"),
-    or one for this state space ("space"), or the order itself ("")."""
+    """Two accesses of a space that meet in `cells`. `missing`: nothing but a proxy fence ("proxy"), or one for this
+    state space ("space"), or the order itself (""); then `either`: they can come the other way round, too."""
 
     first: Record
     second: Record
     cells: int
     missing: str
+    either: bool = False
 
 
 class Fences(NamedTuple):
     """Rows of proxy fences of which one must cover an ordinary access before an asynchronous one; and rows that would
-    for another state space."""
+    for another state space. `ended`: to overwrite what asynchronous operations have read it is enough that they have
+    certainly ended (axiom L4)."""
 
     rows: tuple[int, ...]
     narrow: tuple[int, ...]
+    ended: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -74,7 +77,7 @@ class Memory:
             if shared and _conflict(r, new):
                 missing = _missing(r, new, shared, mind, fences)
                 if missing is not None:
-                    return Unordered(r, new, shared, missing)
+                    return Unordered(r, new, shared, missing, not missing and not _begun(mind, r))
         self._add(space, earlier, new)
         return None
 
@@ -107,7 +110,8 @@ def _missing(first: Record, second: Record, shared: int, mind: Mind, fences: Fen
     apart = same and not _meeting(first.lanes, second.lanes, shared, second.weight)
     needed = OWN_LANE if apart else KNOWN
     if known(mind, PLAIN, first) < needed:
-        return ""
+        ended = fences.ended and first.source and not (first.generic or second.generic)
+        return None if ended and known(mind, TEMPORAL, first) >= needed else ""
     if not first.generic or second.generic:
         return None
     if any(known(mind, row, first) >= needed for row in fences.rows):
@@ -129,6 +133,11 @@ def known(mind: Mind, row: int, r: Record) -> int:
     own = mind.own[row] if same else None
     done = own is not None and bit & (own.over | own.read if r.source else own.over)
     return OWN_LANE if done else UNKNOWN
+
+
+def _begun(mind: Mind, r: Record) -> bool:
+    """It is certain that the access, or the operation that makes it, had been started."""
+    return r.pos <= mind.shared[TEMPORAL].seen[r.actor] or r.actor == mind.strand
 
 
 def _meeting(a: Sequence[int] | None, b: Sequence[int] | None, shared: int, weight: int) -> int:

@@ -8,7 +8,7 @@ from exogpu.verify.explore.events import Event
 from exogpu.verify.explore.finding import Finding
 from exogpu.verify.explore.flights import Flight
 from exogpu.verify.explore.knowledge import PLAIN, TEMPORAL, Knowledge, common, nothing
-from exogpu.verify.explore.machine import Machine
+from exogpu.verify.explore.machine import Machine, Met
 from exogpu.verify.explore.mbarriers import MOST_BYTES, Key, Mbarrier
 from exogpu.verify.explore.program import Strand
 from exogpu.verify.explore.text import operation
@@ -49,9 +49,9 @@ def arrives(m: Machine, s: Strand) -> None:
             expect_bytes(m, s, b, e.number * s.weight)
         near, wide = told(m, s, known, relaxed=op.relaxed, wide=op.scope != "cta")
         _in_order(m, s, b)
-        _observed(m, s, b, e)
         for lane in range(s.weight):
             b.gathers.add(s.cta, near, wide, known[TEMPORAL])
+            m.observed.append(Met(s.number, m.pc[s.number], lane, key, b.completed))
             count(m, s, b, op.count, more=lane + 1 < s.weight)
 
 
@@ -71,19 +71,20 @@ def told(
 def _in_order(m: Machine, s: Strand, b: Mbarrier) -> None:
     """What the strand does counts in the phase after the last completion, and so must come after that."""
     if not b.follows(m.temporal(s)):
-        m.early(s)
+        m.early(s, b.since)
 
 
 def _observed(m: Machine, s: Strand, b: Mbarrier, e: Event) -> None:
-    """An arrival must come after a wait that saw the last completion (PTX ISA, mbarrier phase completion)."""
-    if b.seen < b.completed - 1:
-        last = b.completed - 1
-        message = f"{operation(e)} arrives for phase {last + 1} of `{b.name}` before a wait has observed phase {last}"
+    """A phase must not complete before a wait has seen the one before. The ISA asks for that before the first arrival,
+    which multicast rings do not keep (a peer's release may come before the own producer's wait) and do not need."""
+    last = b.completed - 2
+    if b.seen < last:
+        message = f"{operation(e)} completes phase {last + 1} of `{b.name}` before a wait has observed phase {last}"
         _mention(m, s, b, e, "mbar.unobserved_phase", message)
 
 
 def _mention(m: Machine, s: Strand, b: Mbarrier, e: Event, rule: str, message: str) -> None:
-    label = f"arrives for phase {b.completed}"
+    label = f"phase {b.completed} begins"
     m.mention(Finding(rule, message, e.op.span, label, (s.number,), mild=True))
 
 
@@ -115,6 +116,7 @@ def settle(m: Machine, s: Strand, b: Mbarrier, index: int) -> bool:
     for strand, pos in overtaken:
         m.late(strand, pos)
     m.note(s, "completes", b.name, f"phase {b.completed}", index)
+    _observed(m, s, b, s.events[index])
     return True
 
 
@@ -149,6 +151,7 @@ def waits(m: Machine, s: Strand) -> None:
     mind = m.minds[s.number]
     phase = m.last_phase[s.number, b.key] = b.passes(s.number, m.pc[s.number] + 1)
     b.told.happened(mind)
+    m.observed.append(Met(s.number, m.pc[s.number], None, b.key, phase))
     wide = op.scope != "cta" or "scope" in m.lenient or "L3" in m.axioms
     if not op.relaxed or "relaxed" in m.lenient:
         b.told.teach(mind, s.cta, wide=wide)
@@ -209,14 +212,14 @@ def lands(m: Machine, f: Flight) -> None:
     b = m.mbarriers[f.barrier]
     temporal = f.knew._replace(over=f.knew.over | f.bit)
     if not b.follows(f.knew):
-        m.early_flight(f)
+        m.early_flight(f, b.since)
     bits = nothing(m.threads)._replace(over=f.bit | f.after)
     effects = (bits, *(nothing(m.threads) for _ in range(m.rows.count - 1)))
     b.gathers.add(f.cta, effects, effects, temporal)
     if f.arrivals:
-        _observed(m, s, b, f.event)
         _arrivals_of_copies(m, s, b, f)
         return
+    m.observed.append(Met(f.actor, f.index, None, b.key, b.completed))
     b.tx -= f.bytes
     m.note(s, "lands", b.name, state(b), f.index)
     if b.tx < -MOST_BYTES:
@@ -229,6 +232,7 @@ def _arrivals_of_copies(m: Machine, s: Strand, b: Mbarrier, f: Flight) -> None:
     if f.arrivals > b.pending:
         message = f"{operation(f.event)}: phase {b.completed} of `{b.name}` gets more than its {b.count} arrivals"
         m.fail(Finding("mbar.count", message, f.event.op.span, f"{b.pending} pending", (f.actor,)))
+    m.observed.append(Met(f.actor, f.index, None, b.key, b.completed))
     b.pending -= f.arrivals
     m.note(s, "lands", b.name, state(b), f.index)
     settle(m, s, b, f.index)

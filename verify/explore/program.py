@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.skeleton.objects import Mbarriers
-from exogpu.ir.skeleton.operations import Init, InitFence, MemoryFence
+from exogpu.ir.skeleton.operations import Init, InitFence, MemoryFence, Unsupported
 from exogpu.ir.skeleton.tree import Elect, For, If, RoleDecl, Skeleton, Stmt
-from exogpu.verify.explore.events import Event, Trace, Window
+from exogpu.verify.explore.events import Event, Path, Trace, Window
 from exogpu.verify.explore.knowledge import Rows
 from exogpu.verify.explore.outcome import Excessive
 from exogpu.verify.explore.storage import Space, Storage
@@ -68,6 +68,10 @@ class Program:
     """Mbarriers that some event initialises."""
     overlaid: Mapping[Space, tuple[tuple[int, tuple[int, str, int]], ...]]
     """Mbarriers that lie in a shared object: the cell and the barrier, by space."""
+    elections: Mapping[tuple[int, int, Path, tuple[tuple[str, int], ...]], frozenset[int]]
+    """Strands that come to an election, by CTA, warp, path and iteration."""
+    met: bool
+    """The cluster has met before the roles start."""
 
     def warpgroup(self, strand: Strand) -> tuple[tuple[int, int], ...]:
         """The four warps of a strand's warpgroup, by CTA and warp."""
@@ -83,6 +87,9 @@ def program_of(
     skeleton: Skeleton, sizes: Mapping[str, int], choose: Callable[[str, int], int], elected: int
 ) -> Program:
     """The program for sizes, unknown numbers and the lane that `elect(any)` takes; raises Excessive."""
+    for stmt in (s for body in skeleton.bodies for s in statements(body.stmts)):
+        if isinstance(stmt, Unsupported):
+            raise Excessive(f"{stmt.feature} has no model here")
     storage = Storage.of(skeleton, sizes)
     setting = Setting(skeleton, storage, sizes, choose, elected)
     found: list[Strand] = []
@@ -108,7 +115,18 @@ def program_of(
         _rows(skeleton),
         frozenset(inits),
         _overlaid(skeleton, storage),
+        _elections(strands),
+        any(isinstance(o, Mbarriers) and o.count is not None for o in skeleton.objects),
     )
+
+
+def _elections(strands: tuple[Strand, ...]) -> dict[tuple[int, int, Path, tuple[tuple[str, int], ...]], frozenset[int]]:
+    found: dict[tuple[int, int, Path, tuple[tuple[str, int], ...]], set[int]] = {}
+    for s in strands:
+        for e in s.events:
+            if isinstance(e.op, Elect):
+                found.setdefault((s.cta, s.warp, e.path, e.iteration), set()).add(s.number)
+    return {key: frozenset(numbers) for key, numbers in found.items()}
 
 
 def _strands(role: RoleDecl, cta: int, trace: Trace) -> list[Strand]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from exogpu.diagnostics import Label
 from exogpu.ir.collective import WARP
 from exogpu.ir.skeleton.operations import BarSync, StAsync, TmaLoad, TmaStore, WarpSync
+from exogpu.ir.skeleton.tree import Elect
+from exogpu.verify.explore.events import Event
 from exogpu.verify.explore.finding import Finding
 from exogpu.verify.explore.knowledge import TEMPORAL
 from exogpu.verify.explore.machine import BARRIER_WAITS, ENDED, EXITED, RUNNING, WARP_WAITS, Machine
@@ -23,18 +27,28 @@ def done(m: Machine, s: Strand) -> None:
         end(m, s)
 
 
+def all_done(m: Machine, strands: Iterable[Strand]) -> None:
+    """Strands have executed a statement together."""
+    together = list(strands)
+    for s in together:
+        m.state[s.number] = RUNNING
+    for s in together:
+        done(m, s)
+
+
 def end(m: Machine, s: Strand) -> None:
     """The strand has no more events."""
     m.state[s.number] = EXITED if s.exits else ENDED
     warp = (s.cta, s.warp)
     waiting = [t for t in m.alive(warp) if m.state[t.number] == WARP_WAITS]
-    if waiting and not s.exits:
-        m.fail(_divergence(m, waiting[0], f"{s.name} has ended without it"))
+    for t in waiting if not s.exits else ():
+        if not isinstance(m.event(t).op, Elect):
+            m.fail(_divergence(m, t, f"{s.name} has ended without it"))
     for (cta, number), bar in list(m.named.items()):
         if cta == s.cta and bar.joined and bar.threads is None:
             _complete_if_all(m, (cta, number), bar)
     settle_cluster(m)
-    if all(m.state[t.number] >= ENDED for t in m.program.strands if t.cta == s.cta):
+    if all(m.state[t.number] == EXITED for t in m.program.strands if t.cta == s.cta):
         m.ended.add(s.cta)
         _cta_ended(m, s)
 
@@ -47,6 +61,8 @@ def gathered(m: Machine, s: Strand) -> tuple[Strand, ...]:
     Violation if the warp can't come together."""
     e = m.event(s)
     m.state[s.number] = WARP_WAITS
+    if isinstance(e.op, Elect):
+        return _elects(m, s, e)
     warp = m.alive((s.cta, s.warp))
     for t in warp:
         if m.state[t.number] == ENDED:
@@ -54,10 +70,21 @@ def gathered(m: Machine, s: Strand) -> tuple[Strand, ...]:
         if m.state[t.number] == WARP_WAITS:
             other = m.event(t)
             together = isinstance(e.op, WarpSync) and isinstance(other.op, WarpSync)
+            if isinstance(other.op, Elect):
+                continue
             if not together and (other.path, other.iteration) != (e.path, e.iteration):
                 label = Label(other.op.span, f"{t.name} is here")
                 m.fail(_divergence(m, s, f"{t.name} executes {operation(other)} instead", label))
-    return warp if all(m.state[t.number] == WARP_WAITS for t in warp) else ()
+    ready = all(m.state[t.number] == WARP_WAITS and not isinstance(m.event(t).op, Elect) for t in warp)
+    return warp if ready else ()
+
+
+def _elects(m: Machine, s: Strand, e: Event) -> tuple[Strand, ...]:
+    """The lanes that come to an election, once all have come."""
+    key = (s.cta, s.warp, e.path, e.iteration)
+    lanes = [t for t in m.alive((s.cta, s.warp)) if t.number in m.program.elections[key]]
+    here = [t for t in lanes if m.state[t.number] == WARP_WAITS and m.event(t).op is e.op]
+    return tuple(lanes) if len(here) == len(lanes) else ()
 
 
 def _divergence(m: Machine, s: Strand, why: str, *labels: Label) -> Finding:
@@ -74,7 +101,7 @@ def warp_syncs(m: Machine, warp: tuple[Strand, ...]) -> None:
     known = m.together(s.number for s in warp)
     for s in warp:
         m.minds[s.number].learn(known)
-        done(m, s)
+    all_done(m, warp)
 
 
 # -- barriers of the CTA -----------------------------------------------------------------------------------------------
@@ -96,8 +123,8 @@ def joins(m: Machine, warp: tuple[Strand, ...]) -> None:
         m.fail(Finding("bar.recycle", message, e.op.span, "the same generation still forms", _numbers(warp, bar)))
     for t in warp:
         m.publish(t)
-        if not bar.follows(m.temporal(t)):
-            m.early(t)
+        if bar.since is not None and not bar.follows(m.temporal(t)):
+            m.early(t, bar.since)
     bar.threads = e.op.count
     bar.join(key, tuple(t.number for t in warp), e.op.waits, m.together(t.number for t in warp))
     m.note(s, "joins", f"barrier {e.number}", f"{len(bar.joined) * WARP} of {asked}")
@@ -108,9 +135,8 @@ def joins(m: Machine, warp: tuple[Strand, ...]) -> None:
         _complete_if_all(m, where, bar)
     elif len(bar.joined) * WARP == asked:
         _release(m, bar)
-    for t in warp:
-        if not e.op.waits:
-            done(m, t)
+    if not e.op.waits:
+        all_done(m, warp)
 
 
 def _numbers(warp: tuple[Strand, ...], bar: Named) -> tuple[int, ...]:
@@ -138,18 +164,16 @@ def _release(m: Machine, bar: Named) -> None:
     waiting, known = bar.complete()
     for n in waiting:
         m.minds[n].learn(known)
-        m.state[n] = RUNNING
-    for n in waiting:
-        done(m, m.program.strands[n])
+    all_done(m, (m.program.strands[n] for n in waiting))
 
 
 # -- the cluster's barrier ---------------------------------------------------------------------------------------------
 
 
 def settle_cluster(m: Machine) -> None:
-    """Completes the cluster's barrier once all threads that have not ended have arrived."""
+    """Completes the cluster's barrier once all threads that have not exited have arrived."""
     c = m.cluster
-    if c.arrived and all(m.state[s.number] >= ENDED or s.number in c.arrived for s in m.program.strands):
+    if c.arrived and all(m.state[s.number] == EXITED or s.number in c.arrived for s in m.program.strands):
         c.complete()
 
 
@@ -157,7 +181,7 @@ def settle_cluster(m: Machine) -> None:
 
 
 def _cta_ended(m: Machine, s: Strand) -> None:
-    """The last strand of a CTA has ended: asynchronous operations on its shared memory must be over."""
+    """All threads of a CTA have exited: asynchronous operations on its shared memory must be over."""
     strands = [t for t in m.program.strands if t.cta == s.cta]
     known = m.together(t.number for t in strands)
     for actor, pos, cta in m.remote:

@@ -18,7 +18,7 @@ class Named:
     threads: int | None = None
     joined: dict[Warp, tuple[tuple[int, ...], bool]] = field(default_factory=dict)
     knowledge: Knowledge | None = None
-    complete_since: Clock | None = None
+    since: Clock | None = None
     generation: int = 0
 
     def join(self, warp: Warp, strands: tuple[int, ...], waits: bool, knowledge: Knowledge) -> None:
@@ -28,14 +28,14 @@ class Named:
 
     def follows(self, temporal: Clock) -> bool:
         """The last generation's completion certainly happened before what knows this."""
-        return self.complete_since is None or covers(temporal, self.complete_since)
+        return self.since is None or covers(temporal, self.since)
 
     def complete(self) -> tuple[list[int], Knowledge]:
         """The generation ends: the strands that wait for it, and what they learn."""
         assert self.knowledge is not None
         waiting = [s for strands, waits in self.joined.values() if waits for s in strands]
         knowledge = self.knowledge
-        self.complete_since = knowledge[TEMPORAL]
+        self.since = knowledge[TEMPORAL]
         self.generation += 1
         self.joined, self.knowledge, self.threads = {}, None, None
         return waiting, knowledge

@@ -24,7 +24,6 @@ from exogpu.ir.skeleton.operations import (
     StAsync,
     TmaLoad,
     TmaStore,
-    Unsupported,
     Wgmma,
 )
 from exogpu.verify.explore.events import Event, Path, Problem, Window
@@ -90,15 +89,14 @@ class Resolution:
     def _named(self, ref: Ref, cta: int) -> tuple[tuple[int, str, int], ...]:
         """The barriers (flags) of a reference, in the CTA."""
         self._alive(ref, cta)
-        cells: set[int] = set()
-        for mask in self.walk.cells(ref):
-            if isinstance(mask, OutOfBounds):
-                self._outside(mask)
-            else:
-                cells |= {n for n in range(mask.bit_length()) if mask >> n & 1}
+        mask = self.walk.same_cells(ref)
+        if isinstance(mask, OutOfBounds):
+            self._outside(mask)
+            return ()
+        cells = [n for n in range(mask.bit_length()) if mask >> n & 1]
         if len(cells) > 1 and not isinstance(self.op, Init | Inval):
             raise Excessive(f"an operation on several elements of {ref.name} at once")
-        return tuple((cta, ref.name, n) for n in sorted(cells))
+        return tuple((cta, ref.name, n) for n in cells)
 
     def _own(self, ref: Ref, what: str) -> None:
         if self.walk.cta_of(ref) != self.walk.cta:
@@ -175,8 +173,6 @@ class Resolution:
                 if not self.walk.truth(cond):
                     self._wrong("seq.mismatch", f"the check does not hold: {text}", "false here")
                 return 0
-            case Unsupported(feature):
-                raise Excessive(f"{feature} has no model here")
             case _:
                 return 0
 

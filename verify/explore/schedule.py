@@ -42,6 +42,7 @@ def run(m: Machine, schedule: Schedule) -> Finding | None:
                     _to_the_end(m, schedule, None)
             case Early():
                 _bring_forward(m, schedule, schedule.bend)
+                _without(m, schedule, schedule.bend)
                 _to_the_end(m, schedule, None)
             case None:
                 _to_the_end(m, schedule, None)
@@ -109,6 +110,14 @@ def _bring_forward(m: Machine, schedule: Schedule, early: Early) -> None:
             advance(m, target, early.pos + 1)
             return
         if not _limited(m, strands, limits, early.over):
+            return
+
+
+def _without(m: Machine, schedule: Schedule, early: Early) -> None:
+    """Lets everybody go on but those that are missing."""
+    strands = [m.program.strands[n] for n in schedule.order if n not in early.missing]
+    for _ in range(MOST_STEPS):
+        if not _one(m, schedule, strands, None, None):
             return
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from exogpu.ir.instr import Group
 from exogpu.ir.skeleton import operations as ops
+from exogpu.ir.skeleton.tree import Elect
 from exogpu.verify.explore.actions import ACTIONS
 from exogpu.verify.explore.collectives import is_collective, together
 from exogpu.verify.explore.finding import Finding
@@ -59,6 +60,7 @@ def advance(m: Machine, s: Strand, limit: int) -> None:
             if warp:
                 together(m, warp)
             return
+        assert not isinstance(e.op, Elect)
         ACTIONS[type(e.op)](m, s, e)
         done(m, s)
         if isinstance(e.op, ops.ClusterArrive):
@@ -70,10 +72,11 @@ def advance(m: Machine, s: Strand, limit: int) -> None:
 def release_warps(m: Machine) -> bool:
     """Lets warps go on that waited only for a thread that has exited meanwhile; true if there was one."""
     for key in m.program.warps:
-        warp = m.alive(key)
-        if warp and all(m.state[s.number] == WARP_WAITS for s in warp):
-            together(m, warp)
-            return True
+        for s in m.alive(key):
+            warp = gathered(m, s) if m.state[s.number] == WARP_WAITS else ()
+            if warp:
+                together(m, warp)
+                return True
     return False
 
 

@@ -37,6 +37,7 @@ PLAIN_NAMES = {
     "MemoryFence": "fence",
     "Exit": "exit",
     "Check": "check",
+    "Elect": "elect",
 }
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Cond, Index
 from exogpu.ir.skeleton.objects import Ref
@@ -132,6 +133,14 @@ class Walk:
             return holds(c, self.env)
         return bool(self._one(self._each(lambda env: int(holds(c, env)))))
 
+    def same_cells(self, ref: Ref) -> int | OutOfBounds:
+        """The cells that a reference names in all threads; raises Split if they differ."""
+        found = self.cells(ref)
+        masks = tuple(-1 if isinstance(c, OutOfBounds) else c for c in found)
+        if len(masks) > 1:
+            self._one(masks)
+        return found[0]
+
     def _one(self, values: tuple[int, ...]) -> int:
         if len(set(values)) > 1:
             parts: dict[int, list[int]] = {}
@@ -172,6 +181,8 @@ class Walk:
                 return self._block(orelse if arm else then, (*path, arm))
             case Elect(body, any=free):
                 unit, chosen = self.body.role.unit, self.setting.elected if free else 0
+                if 1 < unit <= WARP:  # elect.sync; larger units compare thread numbers
+                    self.events.append(Event(stmt, path, self.iteration))
                 if self._one(tuple(int(tid % unit == min(chosen, unit - 1)) for tid in self.lanes)):
                     return self._block(body, (*path, 0))
             case Exit():

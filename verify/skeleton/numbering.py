@@ -147,9 +147,10 @@ def _flows(program: Program, barrier: Barrier, signals: Signals, start: int) -> 
     rates = _arrival_rates(program, barrier, arriving, signals)
     for (through, statements), rate in zip(arriving, rates, strict=True):
         yield Flow(through, statements, rate, _weight(statements, signals))
+    phases = {_executions(program, barrier, group) // rate for (_, group), rate in zip(arriving, rates, strict=True)}
     for statements in (deliveries(program, barrier.name), expects(program, barrier.name)):
         for through, group in parties(program, statements):
-            yield Flow(through, group, _together(program, barrier, group, signals, start), 0)
+            yield Flow(through, group, _together(program, barrier, group, signals, start, phases), 0)
 
 
 def parties(program: Program, statements: Sequence[Event]) -> list[tuple[frozenset[Channel], tuple[Event, ...]]]:
@@ -196,13 +197,20 @@ def _arrival_rates(
     return ones
 
 
-def _together(program: Program, barrier: Barrier, group: tuple[Event, ...], signals: Signals, start: int) -> int:
-    """Executions in one phase: the statements that stand in one block, if the slots bear it out."""
-    sizes = set(Tallies(_block(e) for e in group).values())
-    for rate in sorted({*sizes, 1}, reverse=True):
-        if _in_slots(program, barrier, group, rate, signals, start):
-            return rate
-    return 1
+def _executions(program: Program, barrier: Barrier, group: tuple[Event, ...]) -> int:
+    """How often a thread executes some statements at a small size."""
+    return len(_by_thread(program, group, min(t for e in group for t, _ in channels(program, e)), barrier))
+
+
+def _together(
+    program: Program, barrier: Barrier, group: tuple[Event, ...], signals: Signals, start: int, phases: set[int]
+) -> int:
+    """Executions in one phase: so that there are as many phases as those who arrive make, or the statements that stand
+    in one block; if the slots bear it out."""
+    done = _executions(program, barrier, group)
+    rates = [done // n for n in sorted(phases) if n and done and done % n == 0]
+    rates += sorted({*Tallies(_block(e) for e in group).values(), 1}, reverse=True)
+    return next((r for r in rates if _in_slots(program, barrier, group, r, signals, start)), 1)
 
 
 def _block(event: Event) -> tuple[int, ...]:

@@ -17,9 +17,9 @@ from exogpu.smt.terms import Formula
 from exogpu.verify.bounds import bounds
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, cta_meant
-from exogpu.verify.graph import Needs
 from exogpu.verify.index import to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
+from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal
 from exogpu.verify.ordinal import NoClosedForm, count_all
 from exogpu.verify.phases import Phases, arrives, awaits, channels
@@ -328,7 +328,10 @@ def _not_lapped(program: Program, barrier: Barrier, wait: Event, flows: tuple[Fl
     title = f"the wait on {barrier.name} at line {wait.span.line} is never overtaken by a whole ring"
     base = obligation(f"parity/{barrier.name}/{wait.id}", "mbar.parity_alias", title, wait.span)
     for cta in sorted({cta for _, cta in channels(program, wait)}):
-        ways = [[_overtaking(barrier, wait, s, cta) for s in f.statements] for f in flows if cta in f.ctas]
+        here = [f for f in flows if cta in f.ctas]
+        mine = [f for f in here if f.arrivals and {c for c in channels(program, wait) if c[1] == cta} <= f.channels]
+        ways = [[_overtaking(barrier, wait, s, cta, own=True) for s in f.statements] for f in mine]
+        ways += [[_overtaking(barrier, wait, s, cta) for s in f.statements] for f in here]
         found = any_of(program, base, ways)
         if found.status is not Status.PROVED:
             yield found
@@ -337,17 +340,20 @@ def _not_lapped(program: Program, barrier: Barrier, wait: Event, flows: tuple[Fl
     yield base
 
 
-def _overtaking(barrier: Barrier, wait: Event, signal: Event, cta: int) -> Goal:
+def _overtaking(barrier: Barrier, wait: Event, signal: Event, cta: int, *, own: bool = False) -> Goal:
+    """A part of the next phase in the slot, or the waiting thread's `own`, comes after the wait."""
     ring = barrier.ring
 
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
         ctx, waited = model.ctx, phases.phase(x)
-        here = ctx.eq(phases.cta(x), cta)
-        return ctx.api.conj((here, phases.same_cta(x, y), ctx.eq(phases.phase(y), waited + ring)))
+        parts = [ctx.eq(phases.cta(x), cta), phases.same_cta(x, y), ctx.eq(phases.phase(y), waited + ring)]
+        if own:
+            parts.append(model.same_thread(x.threads, y.threads))
+        return ctx.api.conj(parts)
 
     def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
-        same = cta == cta_meant(u.program, x) == cta_meant(u.program, y)
+        same = cta == cta_meant(u.program, x) == cta_meant(u.program, y) and (not own or x.first == y.first)
         return same and u.number_at(x) == u.number_at(y) - ring
 
-    name = f"parity/{barrier.name}/{wait.id}-{signal.id}"
+    name = f"parity/{barrier.name}/{wait.id}-{signal.id}{'/own' * own}"
     return Goal(name, wait, signal, condition, check, Needs(temporal=True))

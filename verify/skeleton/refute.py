@@ -10,7 +10,7 @@ from exogpu.verify.axioms import Policy
 from exogpu.verify.explore import Fault, explore, small_sizes
 from exogpu.verify.result import Counterexample, Obligation, Status
 
-FIRST = 5
+FIRST = 3
 """Sizes at which executions are looked for before a proof."""
 MORE = 14
 """And after a proof has failed, with more schedules."""

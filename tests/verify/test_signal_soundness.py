@@ -189,3 +189,33 @@ def test_fences_on_both_sides_need_no_axiom_across_ctas(tmp_path: Path, reader: 
     text = READ_THEN_REFILLED.format(reader=reader)
     assert verdict(tmp_path, text).status is Status.PROVED
     assert broken(verdict(tmp_path, text, Policy(strict=True))) == rules
+
+
+LAST_ARRIVE = """def k(M: size):
+    block(32, cluster=2)
+    bar = mbarrier(count=1)
+    for m in tasks(0, M):
+        for c in threads(2, unit=cta):
+            Arrive(bar[1 - c], relaxed={relaxed})
+        {join}()
+        {waits}
+"""
+JOINED, AWAITED = "cluster_wait()", "cluster_wait()\n        Await(bar)"
+
+
+@pytest.mark.parametrize(
+    ("relaxed", "join", "waits", "rules"),
+    [
+        (False, "cluster_arrive", JOINED, set()),
+        (False, "cluster_arrive_relaxed", JOINED, {"cluster.exit"}),
+        (True, "cluster_arrive_relaxed", JOINED, {"cluster.exit"}),
+        (True, "cluster_arrive_relaxed", AWAITED, set()),
+    ],
+)
+def test_an_arrive_on_another_ctas_barrier_is_performed_before_it_ends(
+    tmp_path: Path, relaxed: bool, join: str, waits: str, rules: set[str]
+) -> None:
+    """That it was issued before a barrier that publishes nothing says nothing about when it arrives."""
+    report = verdict(tmp_path, LAST_ARRIVE.format(relaxed=relaxed, join=join, waits=waits))
+    assert broken(report) == rules
+    assert (report.status is Status.PROVED) == (not rules)

@@ -8,7 +8,7 @@ instance, index, ordinal,   symbolic instances of its events; how often a statem
   bounds_of, phases           form; hence phases of barriers and commit groups
 landing                     when a cp.async has landed for those that await an mbarrier
 concrete, graph, mbarrier,  the explicit engine: unrolled at concrete sizes, happens-before paths, an operational run
-  machine
+  flights, endings, machine
 session, single, ordering,  one solver session; properties of single instances; ordering of pairs by lifted chains
   chain, lift
 races, reuse, barriers,     what has to be shown, one module per kind of obligation

@@ -19,9 +19,9 @@ from exogpu.verify.barriers import (
 )
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
 from exogpu.verify.data_verdicts import claimed
+from exogpu.verify.endings import Delay, Early, Stuck
 from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.machine import Delay, Early, Stuck
 from exogpu.verify.ordering import Goal, Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases, arrives, awaits, barrier_cta, channels, copies
@@ -134,13 +134,14 @@ def _count(program: Program, barrier: Barrier) -> Obligation:
     if found == barrier.count:
         return base
     message = f"`{barrier.name}` waits for {barrier.count} arrivals per phase but {found} threads arrive"
+    tried = replace(base, status=Status.UNKNOWN, reason=f"{message}, yet no run was found to try")
     for wait in awaits(program, barrier.name) or arrives(program, barrier.name):
         verdict = hold(program, reached(wait))
         if isinstance(verdict, Found):
-            refuted = run(program, base, verdict.sizes, message)
-            if refuted.status is Status.REFUTED:
-                return refuted
-    return replace(base, status=Status.UNKNOWN, reason=f"{message}, yet no run that was tried fails")
+            tried = run(program, base, verdict.sizes, message)
+            if tried.status is Status.REFUTED:
+                return tried
+    return tried
 
 
 def _progress(program: Program, barrier: Barrier, wait: Event) -> Iterator[Obligation]:

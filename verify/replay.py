@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence, TooLarge, Unrolling
+from exogpu.verify.endings import CutOff, Early, Stuck
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.machine import Early, Stuck
 from exogpu.verify.ordering import Proved, Undecided
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import Event, Program
@@ -36,6 +36,8 @@ def run(program: Program, base: Obligation, sizes: Env, message: str) -> Obligat
     except TooLarge as error:
         return replace(base, status=Status.UNKNOWN, reason=f"{message}; too large to replay: {error}")
     machine, ending = run_to_failure(unrolling)
+    if isinstance(ending, CutOff):
+        return replace(base, status=Status.UNKNOWN, reason=f"{message}; the run is too long to replay")
     if not isinstance(ending, Stuck | Early):
         at = ", ".join(f"{name} = {value}" for name, value in shown_sizes(sizes))
         return replace(base, status=Status.UNKNOWN, reason=f"{message}, yet a run with {at} ends")

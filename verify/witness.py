@@ -9,8 +9,9 @@ from exogpu.ir.instr import Mode
 from exogpu.ir.types import Smem
 from exogpu.verify.concrete import Env, Occurrence, Unrolling
 from exogpu.verify.declared import CTA_ROLE
+from exogpu.verify.endings import CutOff, Delay, Early, Ending, Finished, Moment, Reached, Stuck
 from exogpu.verify.instance import LANE
-from exogpu.verify.machine import Delay, Early, Ending, Finished, Machine, Moment, Reached, Stuck
+from exogpu.verify.machine import Machine
 from exogpu.verify.program import (
     TASK,
     TASKS,
@@ -113,7 +114,7 @@ def race(
         case Early(index, thread, reason):
             steps = (*steps, _step(u, u.items[index], reason, thread))
             searched += "; the machine breaks the barrier's phases"
-        case Stuck() | Finished():
+        case Stuck() | Finished() | CutOff():
             steps = (*steps, _step(u, x, "first access, unordered"), _step(u, y, "second access, unordered"))
     return Counterexample(shown_sizes(u.sizes), tuple(facts), steps, searched, minimal=True)
 
@@ -138,7 +139,7 @@ def _effect(u: Unrolling, x: Occurrence, y: Occurrence, name: str) -> str:
 
 
 def run_to_failure(u: Unrolling, delay: Delay | None = None) -> tuple[Machine, Ending]:
-    """Runs the machine; `Finished` means that this schedule shows nothing wrong."""
+    """Runs the machine; `Finished` or `CutOff`: this schedule shows nothing wrong."""
     machine = Machine(u, delay)
     return machine, machine.run()
 

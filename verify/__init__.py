@@ -15,7 +15,8 @@ races, reuse, barriers,     what has to be shown, one module per kind of obligat
   bounds, overflow, claim,
   registers, reductions
 data_verdicts,              the verdicts as obligations, with counterexamples in the user's words
-  barrier_verdicts, initialised, witness, text
+  barrier_verdicts, witness, text
+small, initialised          sizes at which a sequential program is run; results that depend on unwritten memory
 result, proven, cache       what comes out; the seal that `codegen` asks for; reports of earlier runs
 explain                     a chain in the words of a kernel engineer
 explicit, simulator         the oracles that keep the prover honest, one with the prover's own events, one without

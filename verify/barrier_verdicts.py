@@ -240,12 +240,21 @@ def _recycled(program: Program, barrier: Barrier, signal: Event) -> Obligation:
     ways = [Way(tuple(goals), (exists,)) for exists, goals in pairs]
     message = f"{signal.label} can come while the generation before of `{barrier.name}` is still open"
     if not pairs:
-        # nobody who waits could have told the warp: look for a run that goes wrong
-        verdict = hold(program, reached(signal))
-        sizes = verdict.sizes if isinstance(verdict, Found) else None
-        unknown = replace(base, status=Status.UNKNOWN, reason=f"{message}: no thread waits for every generation")
-        return unknown if sizes is None else run(program, base, sizes, message)
+        return _nobody_tells(program, base, signal, message)
     return _any_of(program, base, ways, message)
+
+
+def _nobody_tells(program: Program, base: Obligation, signal: Event, message: str) -> Obligation:
+    """No thread that waits for every generation could have told the warp: it joins the first generation alone, or a run
+    goes wrong when its role hurries."""
+    match hold(program, reached(signal, 1)):
+        case Proved(_, query):
+            return replace(base, queries=(query,))
+        case Found(sizes, _):
+            joining = frozenset(thread for thread, _ in channels(program, signal))
+            return run(program, base, sizes, message, joining)
+        case Undecided(reason):
+            return replace(base, status=Status.UNKNOWN, reason=reason)
 
 
 def _any_of(program: Program, base: Obligation, ways: list[Way], message: str) -> Obligation:

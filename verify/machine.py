@@ -36,11 +36,13 @@ STEPS = 200_000
 class Machine:
     """One run. `log` holds the steps that changed barrier state, issued or completed asynchronous operations.
 
-    A thread that cannot move sleeps until what it waits for has changed. `limit`: most steps (None: any number).
+    A thread that cannot move sleeps until what it waits for has changed. `eager` threads go first whenever they can
+    move, else the threads go in order. `limit`: most steps (None: any number).
     """
 
     unrolling: Unrolling
     delay: Delay | None = None
+    eager: frozenset[int] = frozenset()
     limit: int | None = field(default_factory=lambda: STEPS)
     log: list[Moment] = field(default_factory=list)
     position: dict[int, int] = field(default_factory=dict)
@@ -100,12 +102,13 @@ class Machine:
 
     def run(self) -> Ending:
         """Runs until nothing moves, everything ended, or something went wrong."""
+        threads = sorted(self.bundles, key=lambda t: t not in self.eager)
         while True:
             moved = False
-            for t in self.bundles:
+            for t in threads:
                 if t not in self._awake:
                     continue
-                while self._step(t, forced=False):
+                while not self._yields(t) and self._step(t, forced=False):
                     moved = True
                     if self.broken is not None:
                         return self.broken
@@ -118,6 +121,10 @@ class Machine:
                 return CutOff()
             if not moved and not completed and not self._force():
                 return self._ending()
+
+    def _yields(self, thread: int) -> bool:
+        """An eager thread may be able to move, and this one is not."""
+        return thread not in self.eager and not self._awake.isdisjoint(self.eager)
 
     def _force(self) -> bool:
         """Lets a thread that the delay holds go on: nothing else can."""
@@ -265,22 +272,20 @@ class Machine:
         if object_ is None:
             self.broken = Early(index, thread, f"the arrive on {barrier} goes to CTA {cta}, which does not exist")
             return
-        together = self.bundles[thread]
+        unit, together = self._unit(barrier), self.bundles[thread]
         if object_.pending < together:
-            self.broken = Early(index, thread, f"phase {phase} of {barrier} gets more arrivals than its count")
+            self.broken = Early(index, thread, f"{unit} {phase} of {barrier} gets more arrivals than its count")
             return
         if object_.completed != phase // ring:
-            self.broken = Early(
-                index, thread, f"the arrive for phase {phase} lands in phase {object_.completed * ring + phase % ring}"
-            )
+            lands = object_.completed * ring + phase % ring
+            self.broken = Early(index, thread, f"the arrive for {unit} {phase} lands in {unit} {lands}")
             return
         object_.tx += tx
         object_.pending -= together
         self.arrived[barrier, cta, phase] += together
         self._settle(barrier, cta, phase % ring)
-        self._note(
-            index, thread, f"arrives on {self._named(barrier, cta)} for phase {phase}", (barrier, cta, phase % ring)
-        )
+        what = f"arrives on {self._named(barrier, cta)} for {unit} {phase}"
+        self._note(index, thread, what, (barrier, cta, phase % ring))
 
     def _hold(self, index: int, thread: int, barrier: str, more: int) -> None:
         """A held phase has one arrival more pending until the thread's copies have landed."""
@@ -301,16 +306,17 @@ class Machine:
         if phase < 0:
             return
         cta = self.unrolling.barrier_cta(index)
+        unit = self._unit(barrier)
         missing = self.units[barrier, cta] - self.arrived[barrier, cta, phase]
         bytes_left = self.bound[barrier, cta, phase] - self.landed[barrier, cta, phase]
         if missing or bytes_left:
             what = f"{missing} of {self.units[barrier, cta]} arrivals" if missing else f"{bytes_left} bytes"
             self.broken = Early(
-                index, thread, f"the await of phase {phase} of {barrier} returns while {what} of it are missing"
+                index, thread, f"the await of {unit} {phase} of {barrier} returns while {what} of it are missing"
             )
         ring = self._barrier(barrier).ring
         if self._tells(index, thread):
-            self._note(index, thread, f"passes phase {phase} of {barrier}", (barrier, cta, phase % ring))
+            self._note(index, thread, f"passes {unit} {phase} of {barrier}", (barrier, cta, phase % ring))
 
     # -- asynchronous completion ---------------------------------------------------------------------------------
 
@@ -354,6 +360,9 @@ class Machine:
 
     def _barrier(self, name: str) -> Barrier:
         return self.unrolling.program.barriers[name]
+
+    def _unit(self, barrier: str) -> str:
+        return "generation" if self._barrier(barrier).named else "phase"
 
     def _named(self, barrier: str, cta: int) -> str:
         return barrier if self.unrolling.program.cluster == 1 else f"{barrier} of CTA {cta}"

@@ -138,9 +138,11 @@ def _effect(u: Unrolling, x: Occurrence, y: Occurrence, name: str) -> str:
     return f"{name} can keep the data of {use(x)} where {use(y)} should be the last writer"
 
 
-def run_to_failure(u: Unrolling, delay: Delay | None = None) -> tuple[Machine, Ending]:
-    """Runs the machine; `Finished` or `CutOff`: this schedule shows nothing wrong."""
-    machine = Machine(u, delay)
+def run_to_failure(
+    u: Unrolling, delay: Delay | None = None, eager: frozenset[int] = frozenset()
+) -> tuple[Machine, Ending]:
+    """Runs the machine, `eager` threads first; `Finished` or `CutOff`: this schedule shows nothing wrong."""
+    machine = Machine(u, delay, eager)
     return machine, machine.run()
 
 
@@ -161,7 +163,7 @@ def failure(u: Unrolling, machine: Machine, ending: Stuck | Early) -> Counterexa
             item = u.items[index]
             facts = (("where", place(u.program, item)), ("what", reason))
             threads = {thread}
-            replay = "the machine's mbarriers leave the program's phase numbering"
+            replay = "the machine's barriers leave the program's numbering of phases"
             extra = (_step(u, item, reason, thread),)
     steps = (*_steps(u, machine.log, threads), *extra)
     return Counterexample(shown_sizes(u.sizes), facts, steps, replay, minimal=True)

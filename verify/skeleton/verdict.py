@@ -15,6 +15,7 @@ from exogpu.verify.pieces import GROUP, Piece, groups
 from exogpu.verify.program import Program
 from exogpu.verify.result import Obligation, Report, Status
 from exogpu.verify.skeleton.barriers import Signals
+from exogpu.verify.skeleton.lifetimes import lifetimes
 from exogpu.verify.skeleton.lower import Walk
 from exogpu.verify.skeleton.numbering import numbered
 from exogpu.verify.skeleton.obligations import Facts, joins, pieces
@@ -23,6 +24,7 @@ from exogpu.verify.skeleton.rank import progress
 from exogpu.verify.skeleton.refute import refutation
 from exogpu.verify.skeleton.unsupported import NotModelled, SharedInPart
 from exogpu.verify.skeleton.walk import every_statement
+from exogpu.verify.skeleton.whole import whole
 from exogpu.verify.skeleton.windows import Windows
 
 
@@ -51,7 +53,12 @@ def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int =
 def proof(skeleton: Skeleton, policy: Policy) -> Iterator[Obligation]:
     """What has to be shown, as far as it can be, one after the other; raises `NotModelled` or `NoClosedForm`."""
     program, facts = prepare(skeleton, policy)
-    parts = (*pieces(program, facts), Piece(GROUP, lambda p: (progress(p, facts),)))
+    parts = (
+        *pieces(program, facts),
+        *lifetimes(program, skeleton),
+        *whole(program, skeleton),
+        Piece(GROUP, lambda p: (progress(p, facts),)),
+    )
     for group in groups(program, parts):
         yield from group.decide()
 

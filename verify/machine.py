@@ -8,18 +8,15 @@ compared with them.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import product
 
 from exogpu.ir.instr import Group
 from exogpu.verify.concrete import Occurrence, Unrolling
-from exogpu.verify.mbarrier import Mbarrier
+from exogpu.verify.mbarrier import Mbarriers, Phase, fresh
 from exogpu.verify.program import (
     ArriveAction,
     AwaitAction,
-    Barrier,
     Exec,
     ExitAction,
     FenceAction,
@@ -96,35 +93,15 @@ class Machine:
     delay: Delay | None = None
     log: list[Moment] = field(default_factory=list)
     position: dict[int, int] = field(default_factory=dict)
-    barriers: dict[tuple[str, int, int], Mbarrier] = field(default_factory=dict)
     flights: list[_Flight] = field(default_factory=list)
     waiting: dict[int, set[int]] = field(default_factory=dict)
-    arrived: Counter[tuple[str, int, int]] = field(default_factory=Counter)
-    landed: Counter[tuple[str, int, int]] = field(default_factory=Counter)
-    bound: Counter[tuple[str, int, int]] = field(default_factory=Counter)
-    units: Counter[tuple[str, int]] = field(default_factory=Counter)
     bundles: dict[int, int] = field(default_factory=dict)
     broken: Early | None = None
+    barriers: Mbarriers = field(init=False)
 
     def __post_init__(self) -> None:
-        program = self.unrolling.program
+        self.barriers = fresh(self.unrolling)
         self._bundle()
-        for b in program.barriers.values():
-            for cta, slot in product(range(program.cluster), range(b.ring)):
-                self.barriers[b.name, cta, slot] = Mbarrier(b.count)
-        arriving: set[tuple[str, int, int]] = set()
-        for n, item in enumerate(self.unrolling.items):
-            match item.event.action, item.event.completion:
-                case ArriveAction(barrier), _:
-                    cta, turns = self.unrolling.barrier_cta(n), item.event.selection
-                    who = (thread if turns is None else turns.peers(thread)[0] for thread in item.threads)
-                    arriving.update((barrier, cta, thread) for thread in who)
-                case _, TxOn(barrier, size):
-                    number = self.unrolling.number(n, item.first)
-                    self.bound[barrier, self.unrolling.barrier_cta(n), number] += size
-                case _:
-                    pass
-        self.units = Counter((barrier, cta) for barrier, cta, _ in arriving)
 
     def _bundle(self) -> None:
         """Threads with one and the same trace move together; the ones that the delay names stay apart."""
@@ -220,17 +197,7 @@ class Machine:
         item = self.unrolling.items[index]
         match item.event.action:
             case AwaitAction(barrier):
-                phase = self.unrolling.number(index, thread)
-                ring = self._barrier(barrier).ring
-                if phase < -ring:
-                    return None
-                object_ = self.barriers[barrier, self.unrolling.barrier_cta(index), phase % ring]
-                parity = (phase // ring) & 1
-                if object_.completed & 1 != parity:
-                    return None
-                if self._barrier(barrier).named:
-                    return f"waits for generation {phase} of {barrier}"
-                return f"waits for phase {phase} of {barrier} (slot {phase % ring}, parity {parity})"
+                return self.barriers.incomplete(self._phase(index, thread, barrier))
             case WaitAction(group, pending):
                 done = self.unrolling.number(index, thread) - pending
                 if any(self._pends(f, thread, group, done) for f in self.flights):
@@ -258,9 +225,12 @@ class Machine:
             case ArriveAction(barrier, tx), _:
                 self._arrive(index, thread, barrier, tx)
             case AwaitAction(barrier), _:
-                self._woken(index, thread, barrier)
+                phase = self._phase(index, thread, barrier)
+                self._check(index, thread, self.barriers.missing(phase))
+                if thread == item.first and phase[2] >= 0:
+                    self._note(index, thread, f"passes phase {phase[2]} of {barrier}", phase)
             case _, TxOn(barrier, holds=True):
-                self._hold(index, thread, barrier, 1)
+                self._check(index, thread, self.barriers.hold(self._phase(index, thread, barrier), 1))
                 self.flights.append(_Flight(index, thread))
             case _, None:
                 if thread == item.first:
@@ -271,54 +241,12 @@ class Machine:
                     self._note(index, thread, f"issues {item.event.label}")
 
     def _arrive(self, index: int, thread: int, barrier: str, tx: int) -> None:
-        phase = self.unrolling.number(index, thread)
-        ring, cta = self._barrier(barrier).ring, self.unrolling.barrier_cta(index)
-        object_ = self.barriers.get((barrier, cta, phase % ring))
-        if object_ is None:
-            self.broken = Early(index, thread, f"the arrive on {barrier} goes to CTA {cta}, which does not exist")
-            return
-        together = self.bundles[thread]
-        if object_.pending < together:
-            self.broken = Early(index, thread, f"phase {phase} of {barrier} gets more arrivals than its count")
-            return
-        if object_.completed != phase // ring:
-            self.broken = Early(
-                index, thread, f"the arrive for phase {phase} lands in phase {object_.completed * ring + phase % ring}"
-            )
-            return
-        object_.tx += tx
-        object_.pending -= together
-        self.arrived[barrier, cta, phase] += together
-        object_.settle()
-        self._note(
-            index, thread, f"arrives on {self._named(barrier, cta)} for phase {phase}", (barrier, cta, phase % ring)
-        )
-
-    def _hold(self, index: int, thread: int, barrier: str, more: int) -> None:
-        """A held phase has one arrival more pending until the thread's copies have landed."""
-        phase = self.unrolling.number(index, thread)
-        ring, cta = self._barrier(barrier).ring, self.unrolling.barrier_cta(index)
-        object_ = self.barriers[barrier, cta, phase % ring]
-        if object_.completed != phase // ring:
-            self.broken = Early(index, thread, f"phase {phase} of {barrier} is not the one that is held")
-        object_.pending += more
-        object_.settle()
-
-    def _woken(self, index: int, thread: int, barrier: str) -> None:
-        phase = self.unrolling.number(index, thread)
-        if phase < 0:
-            return
-        cta = self.unrolling.barrier_cta(index)
-        missing = self.units[barrier, cta] - self.arrived[barrier, cta, phase]
-        bytes_left = self.bound[barrier, cta, phase] - self.landed[barrier, cta, phase]
-        if missing or bytes_left:
-            what = f"{missing} of {self.units[barrier, cta]} arrivals" if missing else f"{bytes_left} bytes"
-            self.broken = Early(
-                index, thread, f"the await of phase {phase} of {barrier} returns while {what} of it are missing"
-            )
-        ring = self._barrier(barrier).ring
-        if thread == self.unrolling.items[index].first:
-            self._note(index, thread, f"passes phase {phase} of {barrier}", (barrier, cta, phase % ring))
+        phase = self._phase(index, thread, barrier)
+        wrong = self.barriers.arrive(phase, self.bundles[thread], tx)
+        self._check(index, thread, wrong)
+        if wrong is None:
+            _, cta, number = phase
+            self._note(index, thread, f"arrives on {self._named(barrier, cta)} for phase {number}", phase)
 
     # -- asynchronous completion ---------------------------------------------------------------------------------
 
@@ -349,35 +277,34 @@ class Machine:
             case ArriveAction(barrier, tx), _:
                 self._arrive(flight.index, flight.thread, barrier, tx)
             case _, TxOn(barrier, holds=True):
-                self._hold(flight.index, flight.thread, barrier, -1)
+                phase = self._phase(flight.index, flight.thread, barrier)
+                self._check(flight.index, flight.thread, self.barriers.hold(phase, -1))
             case _, TxOn(barrier, size):
-                phase = self.unrolling.number(flight.index, flight.thread)
-                ring, cta = self._barrier(barrier).ring, self.unrolling.barrier_cta(flight.index)
-                object_ = self.barriers[barrier, cta, phase % ring]
-                if object_.completed != phase // ring:
-                    lands = object_.completed * ring + phase % ring
-                    reason = f"the bytes for phase {phase} of {barrier} land in phase {lands}"
-                    self.broken = Early(flight.index, flight.thread, reason)
-                object_.tx -= size
-                self.landed[barrier, cta, phase] += size
-                object_.settle()
-                self._note(flight.index, flight.thread, f"{size} bytes land", (barrier, cta, phase % ring))
+                phase = self._phase(flight.index, flight.thread, barrier)
+                self._check(flight.index, flight.thread, self.barriers.land(phase, size))
+                self._note(flight.index, flight.thread, f"{size} bytes land", phase)
             case _:
                 self._note(flight.index, flight.thread, f"{item.event.label} completes")
 
     # -- reporting -----------------------------------------------------------------------------------------------
 
-    def _barrier(self, name: str) -> Barrier:
-        return self.unrolling.program.barriers[name]
+    def _phase(self, index: int, thread: int, barrier: str) -> Phase:
+        """The phase that an arrive, await or copy by a thread is for."""
+        return barrier, self.unrolling.barrier_cta(index), self.unrolling.number(index, thread)
+
+    def _check(self, index: int, thread: int, wrong: str | None) -> None:
+        if wrong is not None:
+            self.broken = Early(index, thread, wrong)
 
     def _named(self, barrier: str, cta: int) -> str:
         return barrier if self.unrolling.program.cluster == 1 else f"{barrier} of CTA {cta}"
 
-    def _note(self, index: int, thread: int, text: str, barrier: tuple[str, int, int] | None = None) -> None:
+    def _note(self, index: int, thread: int, text: str, phase: Phase | None = None) -> None:
         state: tuple[tuple[str, str], ...] = ()
-        if barrier is not None:
-            o, (name, cta, slot) = self.barriers[barrier], barrier
+        if phase is not None:
+            o, (name, cta, number) = self.barriers.at(phase), phase
             tx = f", {o.tx} bytes" if o.tx else ""
+            slot = number % self.barriers.declared[name].ring
             state = ((self._named(f"{name}[{slot}]", cta), f"phase {o.completed}, {o.pending} pending{tx}"),)
         self.log.append(Moment(index, thread, text, state))
 

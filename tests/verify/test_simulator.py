@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from exogpu.ir.proc import Proc
-from exogpu.lang import load
 from exogpu.verify.simulator import Agrees, Broken, Outcome, Race, Stuck, Undefined, WrongValue, simulate
+from tests.texts import kernel
 from tests.verify.generate import Recipe
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -31,13 +30,6 @@ RIGHT = Recipe(
     two_reads=True,
 )
 PLAIN = replace(RIGHT, tma=False)
-
-
-def kernel(tmp_path: Path, text: str) -> Proc:
-    path = tmp_path / "case.py"
-    path.write_text(text if text.startswith("from") else f"from exogpu.lang import *\n\n@proc\n{text}")
-    (found,) = load(path).values()
-    return found
 
 
 def run(tmp_path: Path, text: str, schedules: int = 12, **sizes: int) -> Outcome:

@@ -7,8 +7,9 @@ what the functions are, so an unsat answer is exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from exogpu.smt.poly import Poly, symbol
@@ -20,16 +21,39 @@ if TYPE_CHECKING:
 Arguments = tuple[Poly, ...]
 
 
+def applied(name: str, arguments: tuple[int, ...]) -> str:
+    """The name of an unknown number at these arguments."""
+    return f"{name}({','.join(map(str, arguments))})"
+
+
 @dataclass(slots=True)
 class Functions:
-    """The applications that one family of queries mentions."""
+    """The applications that one family of queries mentions; `plain` are the counts of arguments at which one unknown
+    number is not 0, or is."""
 
     unknown: dict[tuple[str, Arguments], Poly] = field(default_factory=dict)
     counts: dict[tuple[Hashable, Poly], Poly] = field(default_factory=dict)
+    plain: dict[Hashable, tuple[str, bool]] = field(default_factory=dict)
 
     def copy(self) -> Functions:
         """Applications that are added to the copy are not in this one."""
-        return Functions(self.unknown.copy(), self.counts.copy())
+        return Functions(self.unknown.copy(), self.counts.copy(), self.plain.copy())
+
+    def table(self, values: Mapping[str, int]) -> dict[str, int]:
+        """The unknown numbers in a model, under `applied`; where only a count is known, some that make it up."""
+        out = {
+            applied(name, tuple(a.value(values) for a in args)): value.value(values)
+            for (name, args), value in self.unknown.items()
+        }
+        for key, (name, wanted) in self.plain.items():
+            points = sorted({(at.value(values), n.value(values)) for (k, at), n in self.counts.items() if k == key})
+            for (p, before), (q, after) in pairwise([(0, 0), *(point for point in points if point[0] > 0)]):
+                missing = after - before
+                free = [k for k in range(p, q) if applied(name, (k,)) not in out]
+                missing -= sum((out[applied(name, (k,))] != 0) == wanted for k in range(p, q) if k not in free)
+                for n, k in enumerate(free):
+                    out[applied(name, (k,))] = int((n < missing) == wanted)
+        return out
 
     def apply(self, ctx: Context, name: str, args: Arguments, below: int) -> Poly:
         """The unknown number in 0 .. below - 1 that depends on `args` alone."""
@@ -42,8 +66,18 @@ class Functions:
             self.unknown[name, args] = value
         return self.unknown[name, args]
 
-    def count(self, ctx: Context, key: Hashable, at: Poly, holds: Callable[[Poly], Formula]) -> Poly:
-        """How many v in 0 .. at - 1 satisfy `holds`, which `key` stands for."""
+    def count(
+        self,
+        ctx: Context,
+        key: Hashable,
+        at: Poly,
+        holds: Callable[[Poly], Formula],
+        plain: tuple[str, bool] | None = None,
+    ) -> Poly:
+        """How many v in 0 .. at - 1 satisfy `holds`, which `key` stands for; `plain`: it says that this unknown number
+        of v is not 0 (True), or is."""
+        if plain is not None:
+            self.plain[key] = plain
         if (key, at) not in self.counts:
             value = symbol(f"count#{len(self.counts)}")
             self.counts[key, at] = value

@@ -15,6 +15,7 @@ from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.instr import Group
 from exogpu.smt.poly import Poly, lift
 from exogpu.smt.terms import Formula
+from exogpu.verify import skipped
 from exogpu.verify.axioms import in_order
 from exogpu.verify.graph import Edge, FenceKind, Needs, covers_cluster
 from exogpu.verify.index import to_poly
@@ -41,6 +42,15 @@ class Near:
     anchor: str
     delta: int
     var: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Of the iterations that unknown numbers let pass, the `distance`-th after the anchor's (before, if negative)."""
+
+    anchor: str
+    distance: int
+    var: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +95,7 @@ class Meant:
     anchor: str
 
 
-Where = Near | First | Last | ThreadOf | Fixed | CtaOf | Meant
+Where = Near | Skipped | First | Last | ThreadOf | Fixed | CtaOf | Meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +170,9 @@ class ChainFormula:
         if self.needs.both_async and "L4" not in allowed:
             parts.append(self.ctx.eq(self.phases.own_cta(self.x), self.phases.own_cta(self.y)))
         kind = self.needs.fence
+        if kind is FenceKind.INIT:
+            made = (n for n in nodes if kind.made_by(n.event.action))
+            return self.ctx.api.disj(self.model.same_thread(self.x.threads, n.threads) for n in made)
         if kind not in (None, FenceKind.REGISTER) and ("L1" not in allowed or self.model.program.cluster > 1):
             fences = [n for n in nodes if kind is not None and kind.made_by(n.event.action)]
             parts.append(self.ctx.api.disj(self._fences(n, allowed) for n in fences))
@@ -219,10 +232,7 @@ class ChainFormula:
         """The await returns only when the copy is done: it waits for its phase, or a later one of the same mbarrier."""
         if not isinstance(a.event.completion, TxOn) or not isinstance(b.event.action, AwaitAction):
             return self.ctx.api.literal(False)
-        ring = self.model.program.barriers[a.event.completion.barrier].ring
-        distance = self.phases.phase(b) - self.phases.phase(a)
-        later = (self.ctx.ge(distance, 0), self.ctx.eq(self.ctx.mod(distance, ring), 0))
-        return self.ctx.api.conj((self.phases.same_cta(a, b), *later))
+        return self.ctx.api.conj((self.phases.same_cta(a, b), self.phases.ends_after(a, b, a.event.completion.barrier)))
 
     def _signal(self, a: Instance, b: Instance, allowed: frozenset[str]) -> Formula:
         signal, wait = a.event.action, b.event.action
@@ -230,7 +240,7 @@ class ChainFormula:
             return self.ctx.api.literal(False)
         if not isinstance(wait, AwaitAction) or not self.needs.heard(wait, abroad=False):
             return self.ctx.api.literal(False)
-        parts = [self.phases.same_cta(a, b), self.ctx.le(self.phases.phase(a), self.phases.phase(b))]
+        parts = [self.phases.same_cta(a, b), self.phases.ends_after(a, b, signal.barrier)]
         if not self.needs.heard(wait, abroad=True):
             parts.append(self.ctx.eq(self.phases.own_cta(a), self.phases.own_cta(b)))
         return self.ctx.api.conj(parts)
@@ -255,6 +265,10 @@ class ChainFormula:
         env: dict[str, Poly] = dict(self.model.sizes)
         loops = {loop.var: loop for loop in link.event.loops}
         for var, where in link.where:
+            if isinstance(where, Skipped):
+                here = anchors[where.anchor].env[where.var]
+                env[var] = skipped.iteration(self.model, link.event, loops[var], here, where.distance)
+                continue
             env[var] = self._iteration(loops[var], where, env, anchors)
             if var == TASK and isinstance(where, Near) and where.delta == 0:
                 env.update({t.name: anchors[where.anchor].env[t.name] for t in self.model.program.tasks})
@@ -270,6 +284,8 @@ class ChainFormula:
         match where:
             case Near(anchor, delta, var):
                 return anchors[anchor].env[var or loop.var] + delta
+            case Skipped():
+                raise TypeError("found by its count")
             case First(delta):
                 return to_poly(self.ctx, loop.lo, env) + delta
             case Last(delta):

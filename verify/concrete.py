@@ -139,6 +139,13 @@ def locate(event: Event, env: Env) -> Occurrence:
     return Occurrence(event, env, order_key(event, env), first, width)
 
 
+def whole(item: Occurrence) -> Occurrence:
+    """A warp-collective operation, if the occurrence is a lane of one."""
+    if item.event.exec is not Exec.WARPS or LANE not in item.env:
+        return item
+    return locate(item.event, {name: value for name, value in item.env.items() if name != LANE})
+
+
 def all_tasks(program: Program, sizes: Env, known: Mapping[int, Env]) -> dict[int, Env]:
     """Coordinates of every task of the CTA: the known ones, and for the others tasks of the grid not used yet."""
     if sizes[TASKS] > LIMIT:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
-from exogpu.verify.chain import CtaOf, First, Fixed, Last, LiftedChain, Meant, Near, ThreadOf, Where, axioms
+from exogpu.verify.chain import CtaOf, First, Fixed, Last, LiftedChain, Meant, Near, Skipped, ThreadOf, Where, axioms
 from exogpu.verify.chain import Link as Lifted
 from exogpu.verify.declared import CTA_ROLE
 from exogpu.verify.graph import Edge, FenceKind, Needs
@@ -29,6 +29,7 @@ GROUPS = {1: "thread", WARP: "warp", WARPGROUP: "warpgroup"}
 FENCES = {
     FenceKind.SHARED: "it makes ordinary accesses of shared memory before it visible to the async proxy",
     FenceKind.GLOBAL: "it makes ordinary accesses before it visible to the async proxy",
+    FenceKind.INIT: "it publishes initialisations of mbarriers before it to the cluster",
     FenceKind.REGISTER: "it orders register accesses before it with the wgmmas after it",
 }
 
@@ -162,6 +163,8 @@ def _place(name: str, place: Where) -> str:
             return f"{name} of {anchor}"
         case Near(anchor, delta):
             return f"{name} of {anchor} {'+' if delta > 0 else '-'} {abs(delta)}"
+        case Skipped(anchor, distance):
+            return f"{name} {abs(distance)} passing ones {'after' if distance > 0 else 'before'} that of {anchor}"
         case First(delta):
             return f"the first {name}" + (f" + {delta}" if delta else "")
         case Last(delta):
@@ -195,6 +198,8 @@ def _places(link: Lifted) -> str:
                 words.append(f"{name} = {name}({anchor}){delta:+d}")
             case Near(anchor, _):
                 words.append(f"{name}({anchor})")
+            case Skipped(anchor, distance):
+                words.append(f"{name} = {name}({anchor}){distance:+d} passing")
             case First(delta):
                 words.append(f"{name} = first{f'+{delta}' if delta else ''}")
             case Last(delta):

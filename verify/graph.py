@@ -21,6 +21,7 @@ from exogpu.verify.program import (
     Exec,
     InGroup,
     Program,
+    PublishAction,
     TxOn,
     WaitAction,
 )
@@ -32,6 +33,7 @@ class FenceKind(enum.Enum):
     SHARED = "fence_proxy_async"
     GLOBAL = "fence_proxy_async_all"
     REGISTER = "wgmma_fence"
+    INIT = "fence_mbarrier_init"
 
     def made_by(self, action: Action | None) -> bool:
         """The action is such a fence."""
@@ -40,8 +42,16 @@ class FenceKind(enum.Enum):
                 return self is FenceKind.SHARED or (self is FenceKind.GLOBAL and everywhere)
             case WgmmaFence():
                 return self is FenceKind.REGISTER
+            case PublishAction():
+                return self is FenceKind.INIT
             case _:
                 return False
+
+
+def ends_after(phase: int, waited: int, ring: int) -> bool:
+    """Phase `waited` ends only when phase `phase` has: they are the same, or later in one mbarrier, whose phases end in
+    order. Another slot of the ring says nothing about it."""
+    return waited >= phase and (waited - phase) % ring == 0
 
 
 def covers_cluster(action: Action | None) -> bool:
@@ -171,7 +181,8 @@ class Search:
             phase = self.u.number(a.index, a.thread)
             same = self.u.barrier_cta(a.index) == self.u.barrier_cta(b.index)
             same = same and self.needs.heard(waits, abroad=self._apart(a.thread, b.thread))
-            if same and 0 <= phase <= self.u.number(b.index, b.thread):
+            ring = self.u.program.barriers[sends.barrier].ring
+            if same and phase >= 0 and ends_after(phase, self.u.number(b.index, b.thread), ring):
                 return Edge.SIGNAL
         if any(n == b.index and t == b.thread for n, t in self._ends_elsewhere(a.index)):
             return Edge.COMPLETION
@@ -206,6 +217,8 @@ class Search:
             return False
         if kind is FenceKind.REGISTER:
             return True
+        if kind is FenceKind.INIT:
+            return thread in self.source.threads
         cta = thread // self.u.program.threads
         if cta != self.target.first // self.u.program.threads:
             return False
@@ -256,10 +269,13 @@ class Search:
         signal = item.event.action
         if not isinstance(signal, ArriveAction) or not self.needs.through(signal, self.axioms):
             return
+        ring = self.u.program.barriers[signal.barrier].ring
         for n, t, waited in self._waits(signal.barrier, cta):
             wait = self.u.items[n].event.action
             abroad = self._apart(thread, t)
-            if waited >= phase and isinstance(wait, AwaitAction) and self.needs.heard(wait, abroad=abroad):
+            if not isinstance(wait, AwaitAction) or not self.needs.heard(wait, abroad=abroad):
+                continue
+            if ends_after(phase, waited, ring):
                 yield n, t
 
     def _group_waits(self, group: Group, member: Occurrence, number: int) -> Iterator[tuple[int, int]]:
@@ -305,16 +321,17 @@ class Search:
                 arrives.setdefault(action.barrier, []).append(n)
                 plain |= set() if action.after_copies else {action.barrier}
         for barrier in arrives.keys() - plain:
-            later = [n for n in arrives[barrier] if self.u.items[n].key > self.source.key]
-            for m, t, waited in self._waits(barrier, cta) if later else ():
-                if waited >= self.u.number(later[0], thread):
+            ring = self.u.program.barriers[barrier].ring
+            later = [self.u.number(n, thread) for n in arrives[barrier] if self.u.items[n].key > self.source.key]
+            for m, t, waited in self._waits(barrier, cta):
+                if any(ends_after(phase, waited, ring) for phase in later):
                     yield m, t
 
     def _completes(self, completion: TxOn, copy: Occurrence, phase: int) -> Iterator[tuple[int, int]]:
         """Awaits that return only when the copy is done: of its phase, or a later one of the same mbarrier."""
         ring = self.u.program.barriers[completion.barrier].ring
         for n, t, waited in self._waits(completion.barrier, cta_meant(self.u.program, copy)):
-            if waited >= phase and (waited - phase) % ring == 0:
+            if ends_after(phase, waited, ring):
                 yield n, t
 
     def _waits(self, barrier: str, cta: int) -> Iterator[tuple[int, int, int]]:

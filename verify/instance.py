@@ -96,6 +96,12 @@ class Model:
                 env[LANE] = ctx.fresh(f"{tag}.{LANE}", 0, WARP)
         return self.at(event, env)
 
+    def whole(self, x: Instance) -> Instance:
+        """A warp-collective operation, if x is a lane of one: done for all lanes when it is done for one."""
+        if x.event.exec is not Exec.WARPS or LANE not in x.env:
+            return x
+        return self.at(x.event, {name: value for name, value in x.env.items() if name != LANE})
+
     def at(self, event: Event, env: Mapping[str, Poly]) -> Instance:
         """The instance with given variable values."""
         if self.program.derived:

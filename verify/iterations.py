@@ -56,7 +56,21 @@ class Filter:
 
     def below(self, ctx: Context, at: Poly) -> Poly:
         """How many of the iterations 0 .. at - 1 pass."""
-        return ctx.functions.count(ctx, self.key, at, lambda p: self.passes(ctx, p))
+        return ctx.functions.count(ctx, self.key, at, lambda p: self.passes(ctx, p), self._plain)
+
+    @property
+    def _plain(self) -> tuple[str, bool] | None:
+        """The one unknown number of the iteration that is tested against 0, and whether it is not 0."""
+        if len(self.applied) != 1 or self.applied[0][1].args != (Var(self.var),):
+            return None
+        name, meaning = self.applied[0]
+        match self.guards:
+            case (Cmp("!=", Var(tested), Int(0)),) if tested == name:
+                return meaning.name, True
+            case (Not(Cmp("!=", Var(tested), Int(0))),) if tested == name:
+                return meaning.name, False
+            case _:
+                return None
 
     @property
     def key(self) -> Hashable:

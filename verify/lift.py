@@ -6,7 +6,8 @@ from itertools import pairwise, product
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Var
-from exogpu.verify.chain import CtaOf, First, Fixed, Last, LiftedChain, Link, Meant, Near, ThreadOf, Where
+from exogpu.verify import skipped
+from exogpu.verify.chain import CtaOf, First, Fixed, Last, LiftedChain, Link, Meant, Near, Skipped, ThreadOf, Where
 from exogpu.verify.concrete import Occurrence, cta_meant
 from exogpu.verify.graph import Edge, PathNode
 from exogpu.verify.phases import barrier_cta
@@ -68,13 +69,13 @@ def _lift(program: Program, node: PathNode, handed_on: bool, in_step: bool, near
         if loop.kind is LoopKind.THREADS:
             where.append((loop.var, _thread_loop(loop, node, near, far)))
             continue
-        place, exact = _sequential_loop(loop, node, near, far, exact, in_step=in_step)
+        place, exact = _sequential_loop(program, loop, node, near, far, exact, in_step=in_step)
         where.append((loop.var, place))
     return Link(node.item.event, tuple(where), "next" if handed_on and _lanes(node) else _lane(node, near, far))
 
 
 def _sequential_loop(
-    loop: Loop, node: PathNode, near: Anchor, far: Anchor, exact: bool, *, in_step: bool
+    program: Program, loop: Loop, node: PathNode, near: Anchor, far: Anchor, exact: bool, *, in_step: bool
 ) -> tuple[Where, bool]:
     """Named from the nearest anchor inside the same iteration of the outer loops, or `in_step` with it, else from the
     loop's ends."""
@@ -82,17 +83,25 @@ def _sequential_loop(
     if exact:
         for name, anchor in (near, far):
             if loop.var in anchor.env:
-                delta = value - anchor.env[loop.var]
-                return Near(name, delta), delta == 0
+                return _near(program, loop, node.item, name, anchor, loop.var)
         for name, anchor in (near, far) if in_step else ():
             var = _counterpart(loop, node.item, anchor)
             if var is not None:
-                delta = value - anchor.env[var]
-                return Near(name, delta, var), delta == 0
+                return _near(program, loop, node.item, name, anchor, var)
     lo, last = evaluate(loop.lo, node.item.env), evaluate(loop.hi, node.item.env) - 1
     if loop.var == TASK:
         raise NotLiftable("a task of neither instance")
     return (First(value - lo) if value - lo <= last - value else Last(last - value)), False
+
+
+def _near(
+    program: Program, loop: Loop, item: Occurrence, name: str, anchor: Occurrence, var: str
+) -> tuple[Where, bool]:
+    """Named by the distance from the anchor's iteration, in iterations or in those that pass."""
+    here, delta = anchor.env[var], item.env[loop.var] - anchor.env[var]
+    if delta and skipped.filters(program, item.event, loop):
+        return Skipped(name, skipped.steps(program, item.event, loop, item.env, here), var), False
+    return Near(name, delta, None if var == loop.var else var), delta == 0
 
 
 def _counterpart(loop: Loop, item: Occurrence, anchor: Occurrence) -> str | None:

@@ -16,7 +16,7 @@ from exogpu.smt.solver import Sat, Unknown, Unsat
 from exogpu.smt.terms import Formula
 from exogpu.verify.axioms import AVOIDABLE
 from exogpu.verify.chain import ChainFormula, LiftedChain, axioms
-from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling, cta_meant
+from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling, cta_meant, whole
 from exogpu.verify.explain import describe, explain
 from exogpu.verify.graph import Edge, Needs, PathNode, Search, shorten
 from exogpu.verify.instance import Instance, Model
@@ -136,7 +136,7 @@ class _ChainSearch:
 
     def _formulas(self, first: str, second: str, needs: Needs) -> ChainFormula:
         x, y = self.session.instances[first], self.session.instances[second]
-        return ChainFormula(self.session.model, self.session.phases, x, y, needs)
+        return ChainFormula(self.session.model, self.session.phases, self.session.model.whole(x), y, needs)
 
     def run(self) -> Outcome:
         if self.session.ctx.api.is_false(self.condition):
@@ -251,7 +251,7 @@ class _ChainSearch:
         program = self.session.program
         in_force = program.axioms
         for direction in self.directions:
-            x, y, needs = ends[direction.first], ends[direction.second], direction.needs
+            x, y, needs = whole(ends[direction.first]), ends[direction.second], direction.needs
             frugal = in_force - (AVOIDABLE if needs.fence is not None else AVOIDABLE - {"L1"})
             attempts = [(frugal, False)]
             if len(unrolling.ctas) == program.cluster:

@@ -14,9 +14,10 @@ from exogpu.ir.walk import index_names
 from exogpu.smt.poly import ONE, ZERO, Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify.bounds_of import Interval, NotAnInterval
+from exogpu.verify.derived import applied
 from exogpu.verify.index import Env, to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.iterations import Cases, Iterations, chosen_iterations, sum_of, times
+from exogpu.verify.iterations import Cases, Filter, Iterations, chosen_iterations, sum_of, times
 from exogpu.verify.program import Applied, Counter, Event, Loop, LoopKind
 
 SIMULTANEOUS = (LoopKind.THREADS, LoopKind.CTAS)
@@ -53,6 +54,14 @@ def count_all(model: Model, statement: Event, thread: int) -> Poly:
     return model.ctx.ite(counter.global_guard, sum_of(model.ctx, counter.total(0)), ZERO)
 
 
+def loop_filter(model: Model, statement: Event, loop: Loop) -> Filter:
+    """The iterations of a loop of a statement that unknown numbers let pass."""
+    found = _Count(model, statement)._iterations(loop).filter
+    if found is None:
+        raise NoClosedForm(f"no unknown number decides about iterations of {loop.var}")
+    return found
+
+
 def count_until(model: Model, statements: Iterable[Event], at: Instance, thread: int) -> Poly:
     """Executions of any of `statements` strictly before `at`, by a thread that executes them all."""
     total = ZERO
@@ -86,7 +95,7 @@ class _Count:
         for guard in guards:
             owner = self._owner(guard)
             if owner is None:
-                constant.append(to_formula(self.ctx, guard, self.env))
+                constant.append(to_formula(self.ctx, guard, self._with_unknown(guard)))
             else:
                 self.by_loop.setdefault(owner, []).append(guard)
         self.global_guard = self.ctx.api.conj(constant)
@@ -115,6 +124,15 @@ class _Count:
             raise NoClosedForm(f"its guard tests {', '.join(sorted(tested))}")
         return tested[0]
 
+    def _with_unknown(self, guard: Cond) -> Env:
+        """The known values, and those of the unknown numbers of a guard."""
+        env = dict(self.env)
+        for name in index_names(guard):
+            meaning = self.model.program.derived.get(name)
+            if isinstance(meaning, Applied):
+                env[name] = applied(self.ctx, meaning, env)
+        return env
+
     def _tested(self, e: Cond | Index) -> frozenset[str]:
         """The variables that a guard tests, also through unknown numbers."""
         out = frozenset[str]()
@@ -134,9 +152,9 @@ class _Count:
             raise NoClosedForm(f"the bounds of loop {loop.var} depend on {', '.join(sorted(names))}")
         whole = _whole(self, loop)
         guards = self.by_loop.get(loop.var, [])
-        applied = {n: a for n, a in self.model.program.derived.items() if isinstance(a, Applied)}
+        unknown = {n: a for n, a in self.model.program.derived.items() if isinstance(a, Applied)}
         try:
-            return chosen_iterations(self.ctx, whole, loop.var, guards, self.env, applied)
+            return chosen_iterations(self.ctx, whole, loop.var, guards, self.env, unknown)
         except NotAnInterval as error:
             raise NoClosedForm(str(error)) from error
 

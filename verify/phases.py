@@ -222,6 +222,12 @@ class Phases:
         """Both mean the barrier of one CTA."""
         return self.model.ctx.eq(self.cta(x), self.cta(y))
 
+    def ends_after(self, x: Instance, y: Instance, barrier: str) -> Formula:
+        """The phase of y ends only when that of x has: it is the same, or a later one in the same slot of the ring."""
+        ctx, distance = self.model.ctx, self.phase(y) - self.phase(x)
+        ring = self.program.barriers[barrier].ring
+        return ctx.api.conj((ctx.ge(distance, 0), ctx.eq(ctx.mod(distance, ring), 0)))
+
     def group(self, x: Instance, by: Event | None = None) -> Poly:
         """Commits that the instance's thread has done before it: the group of an operation. With `by`, that thread is
         known to be one of those that execute `by`."""

@@ -19,6 +19,7 @@ from exogpu.ir.index import Cond, Index, Int
 from exogpu.ir.instr import Effect, Group, Mode, Proxy
 from exogpu.ir.pools import Storage
 from exogpu.ir.types import Memory
+from exogpu.smt.functions import applied
 from exogpu.source import Span
 from exogpu.verify.axioms import ASSUMED
 from exogpu.verify.memo import Memo
@@ -107,6 +108,17 @@ class FenceAction:
 
 
 @dataclass(frozen=True, slots=True)
+class MeetAction:
+    """The lanes of a warp meet: in time, nothing is published."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishAction:
+    """Initialisations of mbarriers by the thread are published by its later arrives, relaxed ones included (PTX ISA,
+    fence.mbarrier_init)."""
+
+
+@dataclass(frozen=True, slots=True)
 class ArriveAction:
     """Arrival on the barrier of a CTA (None: the arriving thread's), with expected transaction bytes; a `relaxed` one
     publishes nothing. `after_copies`: performed when the thread's cp.async have landed, and publishing those alone.
@@ -157,7 +169,17 @@ class ExitAction:
     """The end of a CTA."""
 
 
-Action = FenceAction | ArriveAction | ExpectAction | AwaitAction | WaitAction | ExitAction | Effect
+Action = (
+    FenceAction
+    | MeetAction
+    | PublishAction
+    | ArriveAction
+    | ExpectAction
+    | AwaitAction
+    | WaitAction
+    | ExitAction
+    | Effect
+)
 
 ALL = -1
 """`pending` of a wait that covers the open group."""
@@ -245,7 +267,7 @@ class Applied:
 
     def at(self, values: tuple[int, ...]) -> str:
         """The name under which concrete sizes hold the number for these arguments; 0 if they do not."""
-        return f"{self.name}({','.join(map(str, values))})"
+        return applied(self.name, values)
 
 
 Derived = Counter | Applied

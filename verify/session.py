@@ -196,8 +196,9 @@ class Session:
         return locate(self.instances[tag].event, self._env(self.instances[tag], values))
 
     def sizes(self, values: Values) -> Env:
-        """Size arguments and the CTA's task count in a model."""
-        return {name: p.value(Valuation(values)) for name, p in self.model.sizes.items()}
+        """Size arguments, the CTA's task count and unknown numbers in a model."""
+        known = Valuation(values)
+        return {name: p.value(known) for name, p in self.model.sizes.items()} | self.ctx.functions.table(known)
 
     def unroll(self, values: Values, ctas: frozenset[int] | None = None) -> Unrolling:
         """The program at a model's sizes; with `ctas`, only the part of these that paths between the instances take."""

@@ -106,7 +106,7 @@ def _positive(text: str) -> int:
 
 
 def _add_verify(commands: AddParser) -> None:
-    parser = _add(commands, "verify", "prove kernels, or show how they fail")
+    parser = _add(commands, "verify", "prove kernels and sync skeletons, or show how they fail")
     parser.add_argument("targets", metavar="PATH[:NAME]", nargs="*", help="what to verify")
     parser.add_argument("--all", action="store_true", help="verify every shipped kernel")
     parser.add_argument("--format", choices=FORMATS, default="text", help="form of the report (default: text)")

@@ -10,15 +10,16 @@ from exogpu.ir.index import Bool
 from exogpu.ir.skeleton.tree import RANK, TID, Body, RoleDecl, Skeleton
 from exogpu.ir.wellformed import MAX_THREADS
 from exogpu.lang.calls import bind
-from exogpu.lang.errors import Rejected, reject
+from exogpu.lang.errors import Rejected, closest, reject
 from exogpu.lang.header import declare_size, is_size, plain_arguments
 from exogpu.lang.indices import integer
 from exogpu.lang.reading import caller_locals, read
-from exogpu.lang.scope import Variable, identifier
+from exogpu.lang.scope import Broken, Variable, identifier
 from exogpu.skeleton import statements
 from exogpu.skeleton.indices import cond, ctas, label
 from exogpu.skeleton.objects import OBJECTS, SETTINGS, Declarations, declaration, setting
 from exogpu.skeleton.scope import Reader
+from exogpu.skeleton.surface import WORDS
 
 
 def skeleton(fn: Callable[..., object]) -> Skeleton:
@@ -99,8 +100,26 @@ def _top(r: Reader, node: ast.stmt, into: Declarations, bodies: list[Body]) -> N
             return
         case ast.Pass():
             return
+    raise _outside(r, node)
+
+
+def _outside(r: Reader, node: ast.stmt) -> Rejected:
+    """What is wrong with a line that is neither a declaration nor a role."""
     help_text = 'put it into the body of a role: `with role("name", threads=128):`'
-    raise reject("role", "a statement outside every role", r.text.header(node), "executed by nobody", help_text)
+    if isinstance(node, ast.Assign):  # the uses of what it would declare are not reported again
+        for target in (t for t in node.targets if isinstance(t, ast.Name)):
+            r.declare(target.id, Broken(target.id))
+    match node:
+        case ast.Assign(value=ast.Call(func=callee)) if not r.word(callee):
+            message = f"`{ast.unparse(callee)}` declares nothing"
+            known = closest(ast.unparse(callee), OBJECTS) or f"write one of {', '.join(OBJECTS)}"
+            return reject("unknown_name", message, r.span(callee), "not a kind of object", known)
+        case ast.Assign(value=ast.Constant() | ast.BinOp()):
+            help_text = "compute constants outside the function; counters belong to a role"
+        case ast.Expr(value=ast.Call(func=callee)) if not r.word(callee):
+            known = closest(ast.unparse(callee), {*SETTINGS, *WORDS}) or help_text
+            return reject("unknown_name", f"`{ast.unparse(callee)}` is not a word", r.span(callee), help=known)
+    return reject("role", "a statement outside every role", r.text.header(node), "executed by nobody", help_text)
 
 
 def _in_order(r: Reader, node: ast.stmt, bodies: list[Body]) -> None:
@@ -117,18 +136,25 @@ def _role(r: Reader, node: ast.With, bodies: list[Body]) -> Body:
     with r.block():
         for position in (TID, RANK):
             r.declare(position, Variable(position))
-        body = statements.block(r, node.body)
+        body = statements.block(r, _nested(node))
     r.role = None
     if decl is None:
         raise Rejected()
     return Body(decl, body)
 
 
+def _nested(node: ast.With) -> list[ast.stmt]:
+    """The body of a role: `with role(...), elect():` is a role with one election in it."""
+    if len(node.items) == 1:
+        return node.body
+    return [ast.copy_location(ast.With(items=node.items[1:], body=node.body), node)]
+
+
 def _declared_role(r: Reader, node: ast.With, bodies: list[Body]) -> RoleDecl:
     item = node.items[0]
     call = item.context_expr
     usage = 'write `with role("name", threads=128):` or `with role("name", warps=4):`'
-    if not isinstance(call, ast.Call) or r.word(call.func) != "role" or len(node.items) > 1 or item.optional_vars:
+    if not isinstance(call, ast.Call) or r.word(call.func) != "role" or item.optional_vars is not None:
         raise reject("role", "`with` opens a role here", r.span(call), help=usage)
     given = bind(r, call, "role", ("name", "threads", "warps", "ctas"), ("threads", "warps", "ctas"))
     name = label(r, given["name"], "the name of a role")

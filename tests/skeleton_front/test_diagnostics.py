@@ -82,6 +82,7 @@ CASES = [
     Case("lang.unknown_name", INIT, "init(late[i], 4)", "i"),
     Case("lang.unknown_name", "at=out[64]", "at=late[64]", "late"),
     Case("lang.unknown_name", "ph = 0", "ph = ph + 1", "ph"),
+    Case("lang.unknown_name", "turn = flags(4)", "turn = flag(4)", "flag"),
     Case("lang.name", "ph = 0", "_ph = 0\n        ph = 0", "_ph"),
     Case("lang.name", "ph = 0", "rank = 0\n        ph = 0", "rank"),
     Case("lang.name", "turn = flags(4)", "turn = flags(4)\n    warp = flags(4)", "warp"),
@@ -246,3 +247,37 @@ def _marked(text: str, found: Diagnostic) -> str:
     lines[-1] = lines[-1][: found.span.end_col]
     lines[0] = lines[0][found.span.col :]
     return "\n".join(lines)
+
+
+HELP = [
+    (INIT, "inits(late[0], 4)", "did you mean `init`?"),
+    (INIT, "init(latte[0], 4)", "did you mean `late`?"),
+    ("turn = flags(4)", "turn = flag(4)", "did you mean `flags`?"),
+    ("cluster(2)", "clusters(2)", "did you mean `cluster`?"),
+    ("cluster(2)", "c = 0", "compute constants outside the function; counters belong to a role"),
+    (TMA, "arrive(full[0], tx=8 if rank == 0 else 4)", "write `if` and `else` with one statement in each"),
+    (WAIT, "wait(full[t ^ 1], ph)", "write `(e + 1) % 2` for a parity"),
+    (WAIT, "wait(full[0], ph, scop=1)", "did you mean `scope`?"),
+    (WAIT, 'wait(full[0], ph, scope="clusters")', "did you mean `cluster`?"),
+    ("ph ^= 1", "while n:\n                pass", "write `for i in range(n)` with a size or an unknown number n"),
+    ("range(n):\n            k", "range(0, n, 2):\n            k", "for a step k, loop over `range(ceildiv(n, k))`"),
+    ("multicast=BOTH", "multicast=3", "write `(0, 1)`, and `(1,)` for one"),
+]
+
+
+@pytest.mark.parametrize(("good", "bad", "advice"), HELP, ids=[bad for _, bad, _ in HELP])
+def test_the_help_says_what_to_write(good: str, bad: str, advice: str, findings: Findings) -> None:
+    found = findings(RING.replace(good, bad, 1))[0]
+    assert advice in (found.help or "")
+
+
+def test_all_findings_are_reported_in_the_order_of_the_text(findings: Findings) -> None:
+    text = RING
+    for good, bad in (
+        (INIT, "init(late, 4)"),
+        ("below=4", "below=0"),
+        (SIGNAL, "signal(turns, 1)"),
+        ("registers=168", "registers=0"),
+    ):
+        text = text.replace(good, bad, 1)
+    assert [d.code for d in findings(text)] == ["lang.range", "lang.range", "lang.rank", "lang.unknown_name"]

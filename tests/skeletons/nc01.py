@@ -38,7 +38,7 @@ def fixed():
 
 @skeleton
 def fixed_ring(n: size):
-    """The fence is between the read of a slot and its release; the slot of `ds` is free again when all warps have met."""
+    """The fence is between the read of a slot and its release; `ds` is free again when all warps have met."""
     full = mbarrier(2, count=1)
     empty = mbarrier(2, count=128)
     lse = smem(2, 128)
@@ -97,7 +97,7 @@ def fixed_one_arrival(n: size):
 
 @skeleton
 def buggy_without(n: size):
-    """No fence at all: the slot that ordinary loads have read is refilled, and wgmma reads what ordinary stores wrote."""
+    """No fence at all: a slot that loads have read is refilled, and wgmma reads what ordinary stores wrote."""
     full = mbarrier(2, count=1)
     empty = mbarrier(2, count=128)
     lse = smem(2, 128)

@@ -114,11 +114,11 @@ def buggy_count_of_copies(n: size):
     with role("load", warps=1):
         for i in range(n):
             wait(empty[i % 2], parity=i // 2 + 1)
+            warp_sync()
             with elect():
                 arrive(full[i % 2], tx=4096)
                 tma_load(a[i % 2], full[i % 2], bytes=4096)
             store(b[i % 2, lane])
-            warp_sync()
     with role("compute", warps=4):
         for i in range(n):
             wait(full[i % 2], parity=i // 2)

@@ -84,6 +84,7 @@ def buggy_ring(n: size):
     with role("load", warps=1):
         for i in range(n):
             wait(empty[i % 2], parity=i // 2 + 1)
+            warp_sync()
             store(m[i % 2, lane])
             with elect():
                 arrive(full[i % 2])
@@ -112,6 +113,7 @@ def buggy_release(n: size):
     with role("compute", warps=4):
         for i in range(n):
             wait(full[i % 2], parity=i // 2)
+            warp_sync()
             load(m[i % 2])
             with elect():
                 arrive(empty[i % 2])

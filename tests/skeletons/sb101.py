@@ -28,7 +28,7 @@ def fixed_tensor_memory():
 
 @skeleton
 def buggy():
-    """In shared memory. A probability takes half of a score's cells, so warp w stores over the scores of warp w // 2."""
+    """In shared memory. A probability takes half of the cells of a score: warp w stores over those of warp w // 2."""
     full = mbarrier(count=1)
     s = smem(8, 32)
     p = smem(8, 16, at=s[0])

@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from exogpu.ir.evaluate import evaluate
+from exogpu.ir.collective import WARP
+from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Cmp, Index, Int
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Mbarriers, Ref
 from exogpu.ir.skeleton.tree import RANK, TID, Skeleton
 from exogpu.ir.stmt import Point
-from exogpu.ir.walk import index_names
+from exogpu.ir.walk import index_names, substitute_cond
 from exogpu.source import Span
 from exogpu.verify.declared import CLUSTER_BARRIER
 from exogpu.verify.program import Barrier, Event
@@ -50,6 +51,9 @@ class Signals:
     slots: dict[int, Index] = field(default_factory=dict)
     weights: dict[int, int] = field(default_factory=dict)
     parities: dict[int, Index] = field(default_factory=dict)
+    inits: dict[str, list[Event]] = field(default_factory=dict)
+    seen: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
+    classes: Mapping[str, tuple[frozenset[int], ...]] | None = None
 
     @cached_property
     def arrays(self) -> Mapping[str, Mbarriers]:
@@ -88,10 +92,34 @@ class Signals:
         depth = array.shape[-1] if ring else 1
         for numbers, part in _told_apart(fixed, place, ref.span):
             name = ref.name + "".join(f"[{n}]" for n in numbers if array.shape)
-            if array.count is None:
-                raise NotModelled(f"`{ref.name}` is initialised by statements, which has no proof yet", ref.span)
-            self.barriers.setdefault(name, Barrier(name, depth, array.count, array.span))
-            yield Part(name, slot, part)
+            self.barriers.setdefault(name, Barrier(name, depth, array.count or 0, array.span))
+            yield from (Part(name, slot, piece) for piece in self._apart(part))
+
+    def initialised(self, name: str, event: Event, count: int, span: Span) -> None:
+        """A statement initialises a barrier with an arrival count."""
+        barrier = self.barriers[name]
+        if barrier.count not in (0, count):
+            raise NotModelled(f"`{name}` is initialised with different counts", span)
+        self.barriers[name] = replace(barrier, count=count)
+        self.inits.setdefault(name, []).append(event)
+
+    def _apart(self, place: Place) -> Iterator[Place]:
+        """A place as a whole or, in a second attempt, each CTA and each class of threads that signal alike."""
+        seen = self.seen.setdefault(place.role.name, [])
+        if place.who not in seen:
+            seen.append(place.who)
+        if self.classes is None:
+            yield place
+            return
+        for cta in place.role.ctas:
+            here = replace(place, role=replace(place.role, ctas=(cta,)))
+            guards = [substitute_cond(g, {RANK: Int(cta)}) for g in place.guards]
+            if any(not index_names(g) and not holds(g, {}) for g in guards):
+                continue
+            for group in self.classes[place.role.name]:
+                who = tuple(t for t in place.who if t in group)
+                if who:
+                    yield replace(here, who=who, guards=tuple(guards))
 
     def arrived(self, name: str, event: Event, count: int) -> None:
         """An arrive statement makes `count` arrivals."""
@@ -114,13 +142,32 @@ class Signals:
             known = self.barriers.setdefault(name, Barrier(name, 1, wanted, span, named=True))
             if known.count != wanted:
                 raise NotModelled(f"named barrier {value} is used for {known.count} and for {wanted} threads", span)
-            yield Part(name, Int(0), part)
+            self._whole_warps(part, span)
+            yield from (Part(name, Int(0), piece) for piece in self._apart(part))
 
-    def cluster(self, span: Span) -> str:
+    def _whole_warps(self, place: Place, span: Span) -> None:
+        """Barriers count warps, so all lanes of a warp come together (PTX ISA, bar)."""
+        here = set(place.who)
+        warps = {t // WARP for t in place.who}
+        if place.explicit or any(t not in here for t in range(place.role.threads) if t // WARP in warps):
+            raise NotModelled("only some threads of a warp come to a barrier", span)
+
+    def cluster(self, place: Place, span: Span) -> Iterator[Part]:
         """The cluster's own barrier."""
+        self._whole_warps(place, span)
         everybody = sum(b.role.threads * len(b.role.ctas) for b in self.skeleton.bodies)
         self.barriers.setdefault(CLUSTER_BARRIER, Barrier(CLUSTER_BARRIER, 1, everybody, span, named=True, split=True))
-        return CLUSTER_BARRIER
+        yield from (Part(CLUSTER_BARRIER, Int(0), piece) for piece in self._apart(place))
+
+    def told_apart(self) -> Mapping[str, tuple[frozenset[int], ...]]:
+        """Per role, the classes of threads that no statement on a barrier tells apart."""
+        out: dict[str, tuple[frozenset[int], ...]] = {}
+        for role, groups in self.seen.items():
+            members: dict[tuple[bool, ...], set[int]] = {}
+            for t in sorted({t for g in groups for t in g}):
+                members.setdefault(tuple(t in g for g in groups), set()).add(t)
+            out[role] = tuple(frozenset(m) for m in members.values())
+        return out
 
 
 def _indices(ref: Ref) -> tuple[Index, ...]:

@@ -9,14 +9,14 @@ from functools import partial
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Bin, BoolOp, Cond, Index, Int, Not, Var
 from exogpu.ir.linear import literal
-from exogpu.ir.skeleton.operations import Exit, MemoryFence
+from exogpu.ir.skeleton.operations import Arrive, Check, ClusterArrive, Exit, MemoryFence, Scope, Signal
 from exogpu.ir.skeleton.tree import RANK, TID, Elect, For, If, Let, RoleDecl, Skeleton, Step, Stmt, Unknown
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
-from exogpu.verify.skeleton.operations import Operations, Reading
+from exogpu.verify.skeleton.operations import Fences, Operations, Reading
 from exogpu.verify.skeleton.place import Numbers, Place
 from exogpu.verify.skeleton.unsupported import NotModelled
-from exogpu.verify.skeleton.walk import nested
+from exogpu.verify.skeleton.walk import names_in, nested
 
 MOST_UNROLLED = 16
 """Most iterations of a loop with literal bounds that is unrolled, where its variable names a barrier."""
@@ -29,6 +29,7 @@ class Walk:
     skeleton: Skeleton
     emit: Operations
     derived: dict[str, Derived] = field(default_factory=dict)
+    blocks: int = 0
     unknowns: dict[str, Unknown] = field(default_factory=dict)
 
     def run(self) -> None:
@@ -71,27 +72,65 @@ class Walk:
 
     def block(self, stmts: tuple[Stmt, ...], place: Place) -> None:
         """The statements of a block, each where the ones before leave off."""
-        fenced: MemoryFence | None = None
-        for stmt in stmts:
+        self.blocks += 1
+        place = replace(place, block=self.blocks)
+        fence: Fenced | None = None
+        for n, stmt in enumerate(stmts):
             match stmt:
-                case Let(name, value):
-                    if not isinstance(place.names.get(name), Var) or place.names[name] not in map(Var, self.derived):
-                        place = place.naming(name, self.expr(value, place))
+                case Let():
+                    place = self.let(stmt, place)
                 case Step():
                     self.step(stmt, place)
                 case For():
                     self.loop(stmt, place)
                 case If():
                     place = self.branch(stmt, place)
-                case Elect(body):
-                    place = self._after(body, place, self.inside(elected(place), place, body))
+                case Elect():
+                    place = self.elect(stmt, place)
                 case Exit():
                     self.emit.exit(stmt, place)
                     return
                 case _:
                     read = Reading(partial(self.expr, place=place), partial(self.cond, place=place))
-                    self.emit.operation(stmt, place, read, fenced)
-            fenced = stmt if isinstance(stmt, MemoryFence) else None
+                    behind = stmts[n + 1] if n + 1 < len(stmts) else None
+                    acquired = behind.scope if isinstance(behind, MemoryFence) else None
+                    for where, scope in _published(stmt, place, fence):
+                        self.emit.operation(stmt, where, read, Fences(scope, acquired))
+            fence = self._fence_after(stmt, place)
+
+    def _fence_after(self, stmt: Stmt, place: Place) -> Fenced | None:
+        """A fence that every thread has just executed, or those for which a condition holds."""
+        match stmt:
+            case MemoryFence(scope):
+                return Fenced(scope, None)
+            case If(cond, (*_, MemoryFence(scope)), ()):
+                return Fenced(scope, self.cond(cond, place))
+            case _:
+                return None
+
+    def let(self, stmt: Let, place: Place) -> Place:
+        """A name for an expression, or the start of a counter."""
+        known = place.names.get(stmt.name)
+        if isinstance(known, Var) and isinstance(self.derived.get(known.name), Counter):
+            return place
+        if known is not None and place.given.get(stmt.name) != place.block:
+            raise NotModelled(f"`{stmt.name}` gets a value in more than one place", stmt.span)
+        return place.naming(stmt.name, self.expr(stmt.value, place))
+
+    def elect(self, stmt: Elect, place: Place) -> Place:
+        """The lanes of each warp meet, then one thread of each unit goes on alone."""
+        chosen = elected(place)
+        if stmt.any:
+            self._any_will_do(stmt, place)
+        self.emit.meet(stmt, place)
+        return self._after(stmt.body, place, self.inside(chosen, place, stmt.body))
+
+    def _any_will_do(self, stmt: Elect, place: Place) -> None:
+        """Whichever lane is elected, the proof for the first is one for it: nothing else tells threads apart."""
+        body = next(b for b in self.skeleton.bodies if b.role == place.role)
+        for s, _ in nested(body.stmts):
+            if TID in names_in(s) and not (isinstance(s, Check) and s in [t for t, _ in nested(stmt.body)]):
+                raise NotModelled("one lane of many is elected, and others are told apart, too", stmt.span)
 
     def inside(self, who: tuple[int, ...], place: Place, body: tuple[Stmt, ...]) -> tuple[int, ...]:
         """A body by some of the threads."""
@@ -110,7 +149,7 @@ class Walk:
     def branch(self, stmt: If, place: Place) -> Place:
         """A condition on the thread alone is decided here; others become guards."""
         test = self.cond(stmt.cond, place)
-        names = index_names(test)
+        names = self._names(test)
         if names <= {TID}:
             chosen = tuple(t for t in place.who if holds(test, {TID: t}))
             others = tuple(t for t in place.who if t not in chosen)
@@ -126,6 +165,15 @@ class Walk:
             if body:
                 self.block(body, replace(place, guards=(*place.guards, *conjuncts(guard)), explicit=explicit))
         return place
+
+    def _names(self, e: Index | Cond) -> frozenset[str]:
+        """What an expression depends on, also through unknown numbers."""
+        out = index_names(e)
+        for name in index_names(e):
+            meaning = self.derived.get(name)
+            if isinstance(meaning, Applied):
+                out = out.union(*(self._names(a) for a in meaning.args))
+        return out
 
     def loop(self, stmt: For, place: Place) -> None:
         lo, hi = self.expr(stmt.lo, place), self.expr(stmt.hi, place)
@@ -155,10 +203,30 @@ class Walk:
         for name in index_names(e) & self.unknowns.keys():
             unknown = self.unknowns[name]
             args = tuple(self.expr(a, place) for a in unknown.args)
-            shown = f"{unknown.name}({', '.join(map(_shown, args))})"
+            shown = f"?{unknown.name}({', '.join(map(_shown, args))})"
             self.derived[shown] = Applied(unknown.name, args, unknown.below)
             out[name] = Var(shown)
         return out
+
+
+@dataclass(frozen=True, slots=True)
+class Fenced:
+    """A fence right before a statement, by all of its threads or by those for which a condition holds."""
+
+    scope: Scope
+    where: Cond | None
+
+
+def _published(stmt: Stmt, place: Place, fence: Fenced | None) -> Iterator[tuple[Place, Scope | None]]:
+    """The threads of a statement that have just fenced, at which scope, and the others."""
+    if fence is None or fence.where is None or not isinstance(stmt, Arrive | ClusterArrive | Signal):
+        yield place, None if fence is None or fence.where is not None else fence.scope
+        return
+    if TID in index_names(fence.where):
+        yield place, None
+        return
+    yield replace(place, guards=(*place.guards, *conjuncts(fence.where))), fence.scope
+    yield replace(place, guards=(*place.guards, *conjuncts(Not(fence.where)))), None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,9 +31,10 @@ from exogpu.verify.program import (
     LoopKind,
     Program,
     Stated,
+    TxOn,
 )
 from exogpu.verify.skeleton.barriers import Signals
-from exogpu.verify.skeleton.unsupported import NotModelled
+from exogpu.verify.skeleton.unsupported import NotModelled, SharedInPart
 
 MOST_RATES = 4
 """Largest number of arrivals of one thread in one phase that is tried where several threads arrive."""
@@ -65,43 +66,91 @@ def expects(program: Program, barrier: str) -> list[Event]:
     return [e for e in program.events if isinstance(e.action, ExpectAction) and e.action.barrier == barrier]
 
 
-def numbered(program: Program, signals: Signals) -> tuple[Program, dict[str, tuple[Flow, ...]]]:
-    """The program with a phase for every signal and wait of its mbarriers, and the flows of each."""
+@dataclass(frozen=True, slots=True)
+class Phased:
+    """The program with a phase for every signal and wait of its mbarriers; the flows of each, and the slot of its
+    phase 0 (phase p is in slot p + start modulo the ring)."""
+
+    program: Program
+    flows: dict[str, tuple[Flow, ...]]
+    starts: dict[str, int]
+
+
+def deliveries(program: Program, barrier: str) -> list[Event]:
+    """Copies that deliver bytes."""
+    return [e for e in copies(program, barrier) if not (isinstance(e.completion, TxOn) and e.completion.holds)]
+
+
+def holds(program: Program, barrier: str) -> list[Event]:
+    """What keeps a phase open until the thread's cp.async have landed."""
+    return [e for e in copies(program, barrier) if isinstance(e.completion, TxOn) and e.completion.holds]
+
+
+def _own_arrives(program: Program, flows: Iterable[Flow], hold: Event) -> Flow:
+    """The arrivals of the threads that hold a phase: it is the one of their next arrival."""
+    mine = channels(program, hold)
+    found = next((f for f in flows if f.arrivals and mine <= f.channels), None)
+    if found is None:
+        raise NotModelled("a thread that holds a phase does not arrive itself", hold.span)
+    return found
+
+
+def numbered(program: Program, signals: Signals) -> Phased:
+    """Numbers the phases of all mbarriers."""
     flows: dict[str, tuple[Flow, ...]] = {}
+    starts: dict[str, int] = {}
     events = list(program.events)
     derived = dict(program.derived)
     for barrier in program.barriers.values():
         if barrier.named:
             continue
-        found = tuple(_flows(program, barrier, signals))
+        start = starts[barrier.name] = _start(program, barrier, signals)
+        found = tuple(_flows(program, barrier, signals, start))
         for flow in found:
             of = tuple(e.id for e in flow.statements)
             for e in flow.statements:
                 events[e.id] = replace(events[e.id], numbering=Counted(of, flow.rate))
+        for hold in holds(program, barrier.name):
+            flow = _own_arrives(program, found, hold)
+            numbering = Counted(tuple(e.id for e in flow.statements), flow.rate)
+            events[hold.id] = replace(events[hold.id], numbering=numbering)
         for wait in awaits(program, barrier.name):
             parity = _growing(signals.parities[wait.id], derived)
             shift = _shift(replace(program, derived=derived), barrier, wait, parity, signals)
-            events[wait.id] = replace(events[wait.id], numbering=Stated(_phase(signals, barrier, wait, parity, shift)))
+            phase = _phase(signals, barrier, wait, parity, shift, start)
+            events[wait.id] = replace(events[wait.id], numbering=Stated(phase))
         flows[barrier.name] = found
     out = replace(program, events=tuple(events), derived=derived)
-    return out, {
+    renewed = {
         name: tuple(replace(f, statements=tuple(out.events[e.id] for e in f.statements)) for f in found)
         for name, found in flows.items()
     }
+    return Phased(out, renewed, starts)
 
 
 # -- signals -----------------------------------------------------------------------------------------------------------
 
 
-def _flows(program: Program, barrier: Barrier, signals: Signals) -> Iterator[Flow]:
+def _start(program: Program, barrier: Barrier, signals: Signals) -> int:
+    """The slot of the first signal."""
+    for e in (*arrives(program, barrier.name), *copies(program, barrier.name)):
+        thread = min(t for t, _ in channels(program, e))
+        group = [s for s in arrives(program, barrier.name) if any(t == thread for t, _ in channels(program, s))]
+        for o in _by_thread(program, group or [e], thread, barrier)[:1]:
+            return evaluate(signals.slots[o.event.id], o.env) % barrier.ring
+    return 0
+
+
+def _flows(program: Program, barrier: Barrier, signals: Signals, start: int) -> Iterator[Flow]:
     """What arrives, then what only delivers or announces bytes."""
     arriving = parties(program, arrives(program, barrier.name))
     rates = _arrival_rates(program, barrier, arriving, signals)
     for (through, statements), rate in zip(arriving, rates, strict=True):
         yield Flow(through, statements, rate, _weight(statements, signals))
-    for statements in (copies(program, barrier.name), expects(program, barrier.name)):
+    phases = {_executions(program, barrier, group) // rate for (_, group), rate in zip(arriving, rates, strict=True)}
+    for statements in (deliveries(program, barrier.name), expects(program, barrier.name)):
         for through, group in parties(program, statements):
-            yield Flow(through, group, _together(program, barrier, group, signals), 0)
+            yield Flow(through, group, _together(program, barrier, group, signals, start, phases), 0)
 
 
 def parties(program: Program, statements: Sequence[Event]) -> list[tuple[frozenset[Channel], tuple[Event, ...]]]:
@@ -113,7 +162,7 @@ def parties(program: Program, statements: Sequence[Event]) -> list[tuple[frozens
     for ids, through in groups.items():
         if any(not used[i] <= through for i in ids):
             at = program.events[ids[0]]
-            raise NotModelled(f"{at.label} and others on the barrier share only some of their threads", at.span)
+            raise SharedInPart(f"{at.label} and others on the barrier share only some of their threads", at.span)
     return [(frozenset(t), tuple(program.events[i] for i in ids)) for ids, t in groups.items()]
 
 
@@ -148,13 +197,20 @@ def _arrival_rates(
     return ones
 
 
-def _together(program: Program, barrier: Barrier, group: tuple[Event, ...], signals: Signals) -> int:
-    """Executions in one phase: the statements that stand in one block, if the slots bear it out."""
-    sizes = set(Tallies(_block(e) for e in group).values())
-    for rate in sorted({*sizes, 1}, reverse=True):
-        if _in_slots(program, barrier, group, rate, signals):
-            return rate
-    return 1
+def _executions(program: Program, barrier: Barrier, group: tuple[Event, ...]) -> int:
+    """How often a thread executes some statements at a small size."""
+    return len(_by_thread(program, group, min(t for e in group for t, _ in channels(program, e)), barrier))
+
+
+def _together(
+    program: Program, barrier: Barrier, group: tuple[Event, ...], signals: Signals, start: int, phases: set[int]
+) -> int:
+    """Executions in one phase: so that there are as many phases as those who arrive make, or the statements that stand
+    in one block; if the slots bear it out."""
+    done = _executions(program, barrier, group)
+    rates = [done // n for n in sorted(phases) if n and done and done % n == 0]
+    rates += sorted({*Tallies(_block(e) for e in group).values(), 1}, reverse=True)
+    return next((r for r in rates if _in_slots(program, barrier, group, r, signals, start)), 1)
 
 
 def _block(event: Event) -> tuple[int, ...]:
@@ -162,11 +218,14 @@ def _block(event: Event) -> tuple[int, ...]:
     return tuple(s.position for s in event.path if s.loop is not None and s.loop.kind is LoopKind.SEQ)
 
 
-def _in_slots(program: Program, barrier: Barrier, group: tuple[Event, ...], rate: int, signals: Signals) -> bool:
+def _in_slots(
+    program: Program, barrier: Barrier, group: tuple[Event, ...], rate: int, signals: Signals, start: int
+) -> bool:
     """At a small size, one thread's executions go through the slots `rate` at a time."""
     thread = min(t for e in group for t, _ in channels(program, e))
     walk = _by_thread(program, group, thread, barrier)
-    return all(evaluate(signals.slots[o.event.id], o.env) == n // rate % barrier.ring for n, o in enumerate(walk))
+    turns = ((start + n // rate) % barrier.ring for n in range(len(walk)))
+    return all(evaluate(signals.slots[o.event.id], o.env) == slot for o, slot in zip(walk, turns, strict=True))
 
 
 # -- waits -------------------------------------------------------------------------------------------------------------
@@ -191,12 +250,14 @@ def _growing(parity: Index, derived: dict[str, Derived]) -> Index:
             return parity
 
 
-def _phase(signals: Signals, barrier: Barrier, wait: Event, parity: Index, shift: int) -> Index:
-    """Slot + ring x (phase in the slot)."""
+def _phase(signals: Signals, barrier: Barrier, wait: Event, parity: Index, shift: int, start: int) -> Index:
+    """Turn of the slot + ring x (phase in the slot)."""
     inside = parity if shift == 0 else Bin("-", parity, Int(2 * shift))
     if barrier.ring == 1:
         return inside
-    return Bin("+", signals.slots[wait.id], Bin("*", Int(barrier.ring), inside))
+    slot = signals.slots[wait.id]
+    turn = Bin("%", Bin("-", slot, Int(start)), Int(barrier.ring)) if start else slot
+    return Bin("+", turn, Bin("*", Int(barrier.ring), inside))
 
 
 def _shift(program: Program, barrier: Barrier, wait: Event, parity: Index, signals: Signals) -> int:
@@ -206,7 +267,8 @@ def _shift(program: Program, barrier: Barrier, wait: Event, parity: Index, signa
     group = tuple(e for e in found if any(t == thread for t, _ in channels(program, e)))
     latest: dict[int, int] = {}
     for o in _by_thread(program, group, thread, barrier):
-        slot, tested = evaluate(signals.slots[o.event.id], o.env), evaluate(signals.parities[o.event.id], o.env) % 2
+        slot = evaluate(signals.slots[o.event.id], o.env)
+        tested = _value(program, signals.parities[o.event.id], o) % 2
         before = latest.get(slot)
         if before is None:
             latest[slot] = -1 if tested else 0

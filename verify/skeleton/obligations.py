@@ -14,24 +14,26 @@ from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Index
 from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.terms import Formula
-from exogpu.source import Span
 from exogpu.verify.bounds import bounds
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, cta_meant
 from exogpu.verify.graph import Needs
 from exogpu.verify.index import to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.ordering import Goal, Impossible, Proved, Undecided, Violated, decide
+from exogpu.verify.ordering import Goal
 from exogpu.verify.ordinal import NoClosedForm, count_all
-from exogpu.verify.phases import Phases, awaits, channels
+from exogpu.verify.phases import Phases, arrives, awaits, channels
 from exogpu.verify.pieces import Piece
 from exogpu.verify.program import Barrier, Event, ExpectAction, Program
 from exogpu.verify.races import Conflict, conflicts
-from exogpu.verify.result import Chain, Obligation, Query, Status
-from exogpu.verify.single import Found, Property, hold
-from exogpu.verify.skeleton.numbering import Flow
+from exogpu.verify.result import Obligation, Status
+from exogpu.verify.single import Property
+from exogpu.verify.skeleton.init import initialisation
+from exogpu.verify.skeleton.numbering import Flow, parties
+from exogpu.verify.skeleton.numbering import holds as holding
 from exogpu.verify.skeleton.operations import Checked
-from exogpu.verify.witness import shown_sizes
+from exogpu.verify.skeleton.settle import any_of, obligation, settle
+from exogpu.verify.split import in_turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,9 @@ class Facts:
     """What is known of a skeleton's program besides its events."""
 
     flows: dict[str, tuple[Flow, ...]]
+    starts: dict[str, int]
     slots: dict[int, Index]
+    inits: dict[str, tuple[Event, ...]]
     checks: tuple[Checked, ...]
 
 
@@ -48,57 +52,16 @@ def pieces(program: Program, facts: Facts) -> Iterator[Piece]:
     for conflict in conflicts(program):
         yield Piece(4, partial(_race, conflict=conflict))
     for barrier in program.barriers.values():
-        if not barrier.named:
-            yield from _mbarrier(program, facts, barrier)
+        yield from (_generations if barrier.named else _mbarrier)(program, facts, barrier)
     for claim in _claims(program, facts):
         yield Piece(1, partial(_claimed, claim=claim))
-
-
-# -- verdicts ----------------------------------------------------------------------------------------------------------
-
-
-def settle(program: Program, base: Obligation, parts: Sequence[Goal | Property]) -> Obligation:
-    """Proved if all parts are."""
-    chains: list[Chain] = []
-    queries: list[Query] = []
-    for part in parts:
-        outcome = decide(program, part) if isinstance(part, Goal) else hold(program, part)
-        match outcome:
-            case Proved(found, query):
-                chains += found
-                queries.append(query)
-            case Impossible():
-                pass
-            case Undecided(reason):
-                return replace(base, status=Status.UNKNOWN, reason=f"{part.name}: {reason}")
-            case Violated(unrolling):
-                at = _at(unrolling.sizes)
-                return replace(base, status=Status.UNKNOWN, reason=f"{part.name}: nothing orders the two with {at}")
-            case Found(sizes, _):
-                return replace(base, status=Status.UNKNOWN, reason=f"{part.name}: it fails with {_at(sizes)}")
-    return replace(base, chains=tuple(dict.fromkeys(chains)), queries=tuple(queries))
-
-
-def _at(sizes: Env) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in shown_sizes(sizes)[:-1]) or "any sizes"
-
-
-def any_of(program: Program, base: Obligation, ways: Sequence[Sequence[Goal | Property]]) -> Obligation:
-    """Proved if all parts of one way are."""
-    verdicts: list[Obligation] = []
-    for way in ways:
-        verdicts.append(settle(program, base, way))
-        if verdicts[-1].status is Status.PROVED:
-            return verdicts[-1]
-    reason = "; ".join(dict.fromkeys(v.reason for v in verdicts)) or "nothing can show it"
-    return replace(base, status=Status.UNKNOWN, reason=reason)
 
 
 def _race(program: Program, conflict: Conflict) -> Iterator[Obligation]:
     first, second = conflict.first, conflict.second
     one, other = (f"{use.event.label} (line {use.event.span.line})" for use in (first, second))
     title = f"{one} and {other} on {conflict.buffer.name} are ordered"
-    base = _base(conflict.goal.name, conflict.rule, title, second.access.span)
+    base = obligation(conflict.goal.name, conflict.rule, title, second.access.span)
     found = settle(program, base, (conflict.goal,))
     if found.status is not Status.PROVED or found.chains or found.queries:
         yield found
@@ -139,11 +102,16 @@ def _mbarrier(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piec
     waits = awaits(program, barrier.name)
     if not flows and not waits:
         return
+    yield from initialisation(program, barrier, facts.inits.get(barrier.name, ()), facts.slots)
+    for hold in holding(program, barrier.name):
+        yield Piece(6, partial(_open, barrier=barrier, event=hold, flows=flows))
+        yield Piece(1, partial(_held, barrier=barrier, hold=hold, flows=flows))
     yield Piece(1, lambda _: (_count(barrier, flows),))
     yield Piece(2, lambda p: (_bytes(p, barrier, flows),))
     for flow in flows:
         for event in flow.statements:
-            yield Piece(1, partial(_slot, barrier=barrier, event=event, slot=facts.slots[event.id]))
+            slot, start = facts.slots[event.id], facts.starts[barrier.name]
+            yield Piece(1, partial(_slot, barrier=barrier, event=event, slot=slot, start=start))
             yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows))
             if isinstance(event.action, ExpectAction):
                 yield Piece(4, partial(_announced, barrier=barrier, event=event, flows=flows))
@@ -153,17 +121,28 @@ def _mbarrier(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piec
         yield Piece(6, partial(_not_lapped, barrier=barrier, wait=wait, flows=flows))
 
 
-def _base(name: str, rule: str, title: str, span: Span) -> Obligation:
-    return Obligation(name, rule, title, Status.PROVED, span)
+def _generations(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piece]:
+    """A named barrier, or the cluster's: a thread that waits is itself part of the next generation, so it cannot miss
+    one."""
+    flows = joins(program, barrier)
+    yield Piece(1, lambda _: (_count(barrier, flows),))
+    for flow in flows:
+        for event in flow.statements:
+            yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows))
+    if barrier.split:
+        for claim in in_turns(program, barrier):
+            yield Piece(1, partial(_claimed, claim=claim))
+
+
+def joins(program: Program, barrier: Barrier) -> tuple[Flow, ...]:
+    """Those that join a named barrier or the cluster's, once for each generation."""
+    found = parties(program, arrives(program, barrier.name))
+    return tuple(Flow(through, statements, 1, 1) for through, statements in found)
 
 
 def _count(barrier: Barrier, flows: tuple[Flow, ...]) -> Obligation:
-    base = _base(
-        f"count/{barrier.name}",
-        "mbar.count",
-        f"each phase of {barrier.name} gets {barrier.count} arrivals",
-        barrier.span,
-    )
+    title = f"each {'generation' if barrier.named else 'phase'} of {barrier.name} gets {barrier.count} arrivals"
+    base = obligation(f"count/{barrier.name}", "bar.count" if barrier.named else "mbar.count", title, barrier.span)
     per_cta: dict[int, int] = {}
     for flow in flows:
         for _, cta in flow.channels:
@@ -185,7 +164,7 @@ def weight(event: Event) -> int:
 def _bytes(program: Program, barrier: Barrier, flows: tuple[Flow, ...]) -> Obligation:
     """Every flow has the same bytes in each phase, and they cancel out in every CTA."""
     title = f"each phase of {barrier.name} is announced the bytes that it gets"
-    base = _base(f"tx/{barrier.name}", "mbar.tx_bytes", title, barrier.span)
+    base = obligation(f"tx/{barrier.name}", "mbar.tx_bytes", title, barrier.span)
     balance: dict[int, int] = {}
     parts: list[Property] = []
     for flow in flows:
@@ -246,16 +225,16 @@ def total(model: Model, flow: Flow) -> Poly:
     return sum((count_all(model, s, flow.thread) for s in flow.statements), ZERO)
 
 
-def _slot(program: Program, barrier: Barrier, event: Event, slot: Index) -> Iterator[Obligation]:
+def _slot(program: Program, barrier: Barrier, event: Event, slot: Index, start: int) -> Iterator[Obligation]:
     """Signals go through the slots in turn."""
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         (x,) = xs
         ctx = model.ctx
-        return ctx.api.negate(ctx.eq(to_poly(ctx, slot, x.env), ctx.mod(phases.phase(x), barrier.ring)))
+        return ctx.api.negate(ctx.eq(to_poly(ctx, slot, x.env), ctx.mod(phases.phase(x) + start, barrier.ring)))
 
     title = f"{event.label} (line {event.span.line}) goes through the {barrier.ring} slots in turn"
-    base = _base(f"slot/{barrier.name}/{event.id}", "mbar.count", title, event.span)
+    base = obligation(f"slot/{barrier.name}/{event.id}", "mbar.count", title, event.span)
     prop = Property(base.name, (event,), bad, None)
     if barrier.ring > 1:
         yield settle(program, base, (prop,))
@@ -272,7 +251,7 @@ def _stated(program: Program, barrier: Barrier, wait: Event, slot: Index) -> Ite
         return ctx.api.negate(ctx.api.conj((here, ctx.ge(phases.phase(x), -ring))))
 
     title = f"the wait at line {wait.span.line} is for a phase of a slot of {barrier.name}"
-    base = _base(f"wait/{barrier.name}/{wait.id}", "mbar.parity_alias", title, wait.span)
+    base = obligation(f"wait/{barrier.name}/{wait.id}", "mbar.parity_alias", title, wait.span)
     yield settle(program, base, (Property(base.name, (wait,), bad, None),))
 
 
@@ -280,8 +259,9 @@ def _open(program: Program, barrier: Barrier, event: Event, flows: tuple[Flow, .
     """The phase before in the slot is complete when a signal or a wait comes."""
     signal = event not in awaits(program, barrier.name)
     rule = "mbar.unobserved_phase" if signal else "mbar.parity_alias"
+    rule = "bar.recycle" if barrier.named else rule
     title = f"the phase before in its slot of {barrier.name} is complete at {event.label} (line {event.span.line})"
-    base = _base(f"open/{barrier.name}/{event.id}", rule, title, event.span)
+    base = obligation(f"open/{barrier.name}/{event.id}", rule, title, event.span)
     parts: list[Goal | Property] = []
     for flow in _meeting(program, flows, event):
         parts.append(enough(barrier, flow, event, barrier.ring))
@@ -324,10 +304,18 @@ def _follows(barrier: Barrier, earlier: Event, later: Event, behind: int) -> Goa
     return Goal(name, earlier, later, condition, check, Needs(temporal=True))
 
 
+def _held(program: Program, barrier: Barrier, hold: Event, flows: tuple[Flow, ...]) -> Iterator[Obligation]:
+    """The thread that holds a phase open arrives for it."""
+    title = f"{hold.label} (line {hold.span.line}) is followed by an arrive of its thread"
+    base = obligation(f"held/{barrier.name}/{hold.id}", "mbar.count", title, hold.span)
+    mine = channels(program, hold)
+    yield settle(program, base, [enough(barrier, f, hold, 0) for f in flows if f.arrivals and mine <= f.channels])
+
+
 def _announced(program: Program, barrier: Barrier, event: Event, flows: tuple[Flow, ...]) -> Iterator[Obligation]:
     """Bytes are announced while the phase is kept open by an arrival that is still to come."""
     title = f"the bytes announced at line {event.span.line} belong to a phase that is open"
-    base = _base(f"announced/{barrier.name}/{event.id}", "mbar.tx_bytes", title, event.span)
+    base = obligation(f"announced/{barrier.name}/{event.id}", "mbar.tx_bytes", title, event.span)
     ways: list[list[Goal | Property]] = []
     for flow in _meeting(program, flows, event):
         if flow.arrivals and flow.ctas >= {cta for _, cta in channels(program, event)}:
@@ -338,21 +326,34 @@ def _announced(program: Program, barrier: Barrier, event: Event, flows: tuple[Fl
 def _not_lapped(program: Program, barrier: Barrier, wait: Event, flows: tuple[Flow, ...]) -> Iterator[Obligation]:
     """Some part of the next phase in the slot comes only after the wait has returned."""
     title = f"the wait on {barrier.name} at line {wait.span.line} is never overtaken by a whole ring"
-    base = _base(f"parity/{barrier.name}/{wait.id}", "mbar.parity_alias", title, wait.span)
-    meant = {cta for _, cta in channels(program, wait)}
-    ways = [[_overtaking(barrier, wait, s) for s in f.statements] for f in flows if f.ctas >= meant]
-    yield any_of(program, base, ways)
+    base = obligation(f"parity/{barrier.name}/{wait.id}", "mbar.parity_alias", title, wait.span)
+    for cta in sorted({cta for _, cta in channels(program, wait)}):
+        here = [f for f in flows if cta in f.ctas]
+        mine = [f for f in here if f.arrivals and {c for c in channels(program, wait) if c[1] == cta} <= f.channels]
+        ways = [[_overtaking(barrier, wait, s, cta, own=True) for s in f.statements] for f in mine]
+        ways += [[_overtaking(barrier, wait, s, cta) for s in f.statements] for f in here]
+        found = any_of(program, base, ways)
+        if found.status is not Status.PROVED:
+            yield found
+            return
+        base = replace(base, chains=(*base.chains, *found.chains), queries=(*base.queries, *found.queries))
+    yield base
 
 
-def _overtaking(barrier: Barrier, wait: Event, signal: Event) -> Goal:
+def _overtaking(barrier: Barrier, wait: Event, signal: Event, cta: int, *, own: bool = False) -> Goal:
+    """A part of the next phase in the slot, or the waiting thread's `own`, comes after the wait."""
     ring = barrier.ring
 
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
         ctx, waited = model.ctx, phases.phase(x)
-        return ctx.api.conj((phases.same_cta(x, y), ctx.eq(phases.phase(y), waited + ring)))
+        parts = [ctx.eq(phases.cta(x), cta), phases.same_cta(x, y), ctx.eq(phases.phase(y), waited + ring)]
+        if own:
+            parts.append(model.same_thread(x.threads, y.threads))
+        return ctx.api.conj(parts)
 
     def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
-        return cta_meant(u.program, x) == cta_meant(u.program, y) and u.number_at(x) == u.number_at(y) - ring
+        same = cta == cta_meant(u.program, x) == cta_meant(u.program, y) and (not own or x.first == y.first)
+        return same and u.number_at(x) == u.number_at(y) - ring
 
-    name = f"parity/{barrier.name}/{wait.id}-{signal.id}"
+    name = f"parity/{barrier.name}/{wait.id}-{signal.id}{'/own' * own}"
     return Goal(name, wait, signal, condition, check, Needs(temporal=True))

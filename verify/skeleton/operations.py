@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from exogpu.ir.collective import WARP, WARPGROUP
-from exogpu.ir.index import Cond, Index, Int
+from exogpu.ir.index import Bin, Cond, Index, Int, Var
 from exogpu.ir.instr import Commit as CommitGroup
 from exogpu.ir.instr import Group, Mode, Proxy
 from exogpu.ir.instr import ProxyFence as FencesProxies
@@ -14,7 +14,7 @@ from exogpu.ir.instr import WgmmaFence as FencesRegisters
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Ref, Registers
-from exogpu.ir.skeleton.tree import For, Skeleton, Step, Stmt
+from exogpu.ir.skeleton.tree import TID, For, Skeleton, Step, Stmt
 from exogpu.ir.walk import substitute_cond, substitute_index
 from exogpu.verify.program import (
     Access,
@@ -27,6 +27,8 @@ from exogpu.verify.program import (
     ExpectAction,
     FenceAction,
     InGroup,
+    MeetAction,
+    PublishAction,
     TxOn,
     WaitAction,
 )
@@ -48,6 +50,14 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class Fences:
+    """Scopes of the fences right before and right behind a statement: they make its relaxed form release or acquire."""
+
+    before: op.Scope | None
+    behind: op.Scope | None
+
+
+@dataclass(frozen=True, slots=True)
 class Checked:
     """A condition that holds whenever an event is executed."""
 
@@ -66,21 +76,21 @@ class Operations:
     events: list[Event] = field(default_factory=list)
     checks: list[Checked] = field(default_factory=list)
 
-    def operation(self, stmt: Stmt, place: Place, read: Reading, fenced: op.MemoryFence | None) -> None:
-        """The events of a statement that is no control; `fenced` is the fence right before it."""
+    def operation(self, stmt: Stmt, place: Place, read: Reading, fences: Fences) -> None:
+        """The events of a statement that is no control; `fences` are those right before and behind it."""
         match stmt:
             case op.Access() | op.TmaLoad() | op.StAsync() | op.TmaStore() | op.CpAsync() | op.Wgmma():
                 self._data(stmt, place, read)
             case op.Arrive() | op.Expect() | op.CopyArrive() | op.Await() | op.Init() | op.Inval():
-                self._mbarrier(stmt, place, read, fenced)
+                self._mbarrier(stmt, place, read, fences)
             case op.BarSync() | op.WarpSync() | op.ClusterArrive() | op.ClusterWait():
-                self._collective(stmt, place, read)
+                self._collective(stmt, place, read, fences)
             case op.Commit() | op.Wait() | op.ProxyFence() | op.WgmmaFence() | op.InitFence() | op.MemoryFence():
                 self._ordering(stmt, place)
             case op.Check(cond):
-                event = self.event(stmt, place, "check", Exec.EACH)
-                names = self._who(stmt, place).names
-                self.checks.append(Checked(event, substitute_cond(read.cond(cond), names), stmt))
+                tested = substitute_cond(read.cond(cond), self._who(stmt, place).names)
+                event = self.event(stmt, place, "check", Exec.EACH, computed=(Computed(Int(0), (tested,)),))
+                self.checks.append(Checked(event, tested, stmt))
             case op.SetMaxnreg():
                 return  # `maxnreg` looks at them as a whole
             case op.Signal() | op.Spin():
@@ -101,13 +111,11 @@ class Operations:
             case op.TmaLoad(dst, barrier, tx, multicast):
                 for cta in multicast or (None,):
                     where = None if cta is None else read.index(cta)
-                    writes = self._accesses(dst, Mode.WRITE, Proxy.ASYNC, place, read, where)
-                    reads = self._accesses(stmt.src, Mode.READ, Proxy.ASYNC, place, read)
-                    self._completing(stmt, place, read, "tma_load", (*writes, *reads), barrier, tx, where)
+                    moved = (dst, stmt.src, Proxy.ASYNC)
+                    self._completing(stmt, place, read, "tma_load", moved, barrier, tx, where)
             case op.StAsync(dst, barrier, tx):
-                writes = self._accesses(dst, Mode.WRITE, Proxy.GENERIC, place, read)
                 cta = None if barrier.cta is None else read.index(barrier.cta)
-                self._completing(stmt, place, read, "st_async", (*writes,), barrier, tx, cta)
+                self._completing(stmt, place, read, "st_async", (dst, None, Proxy.GENERIC), barrier, tx, cta)
             case op.TmaStore(src, dst, reduces):
                 reads = self._accesses(src, Mode.READ, Proxy.ASYNC, place, read)
                 mode = Mode.REDUCE if reduces else Mode.WRITE
@@ -119,11 +127,11 @@ class Operations:
                 reads = self._accesses(src, Mode.READ, Proxy.GENERIC, place, read)
                 self.event(stmt, place, "cp_async", Exec.EACH, (*writes, *reads), completion=InGroup(Group.COPY))
             case op.Wgmma(acc, operands, shape):
-                accesses = [*self._accesses(acc, Mode.WRITE, Proxy.REGISTER, place, read)]
+                accesses = [*self._accesses(acc, Mode.WRITE, Proxy.REGISTER, place, read, unit=WARPGROUP)]
                 for ref in operands:
                     in_registers = isinstance(self.windows.objects[ref.name], Registers)
                     proxy = Proxy.REGISTER if in_registers else Proxy.ASYNC
-                    accesses += self._accesses(ref, Mode.READ, proxy, place, read)
+                    accesses += self._accesses(ref, Mode.READ, proxy, place, read, unit=WARPGROUP)
                 pipeline = f"{acc.name} {shape}"
                 group = InGroup(Group.WGMMA)
                 self.event(
@@ -138,15 +146,25 @@ class Operations:
                 )
 
     def _accesses(
-        self, ref: Ref | None, mode: Mode, proxy: Proxy, place: Place, read: Reading, cta: Index | None = None
+        self,
+        ref: Ref | None,
+        mode: Mode,
+        proxy: Proxy,
+        place: Place,
+        read: Reading,
+        cta: Index | None = None,
+        unit: int = 1,
     ) -> Iterator[Access]:
-        """The rectangles of a window; in the CTA `cta`, else in the window's own, else in the executing thread's."""
+        """The rectangles of a window; in the CTA `cta`, else in the window's own, else in the executing thread's. All
+        threads of a collective name the same one."""
         if ref is None:
             return
-        who = self._who_of(place)
+        who = self._who_of(place, unit)
         if cta is None and ref.cta is not None:
             cta = read.index(ref.cta)
         for buffer, dims in self.windows.dims(ref, who.rank if cta is None else cta):
+            for lo, _ in dims if unit > 1 else ():
+                _uniform(read.index(lo), unit, ref)
             found: Dims = tuple((substitute_index(read.index(lo), who.names), n) for lo, n in dims)
             yield Access(buffer, found, mode, proxy, ref.span)
 
@@ -156,30 +174,39 @@ class Operations:
         place: Place,
         read: Reading,
         label: str,
-        accesses: tuple[Access, ...],
+        moved: tuple[Ref, Ref | None, Proxy],
         barrier: Ref,
         tx: Index,
         cta: Index | None,
     ) -> None:
+        """A copy that completes on a barrier, both in the CTA `cta`: `moved` are where to, where from, and how."""
+        dst, src, proxy = moved
         size = literal(read.index(tx))
         if size is None:
             raise NotModelled("the number of bytes is not a constant", stmt.span)
         for part in self.signals.parts(barrier, place, read.index):
             meant = None if cta is None else substitute_index(cta, self._who_of(part.place).names)
+            writes = self._accesses(dst, Mode.WRITE, proxy, part.place, read, cta)
+            accesses = (*writes, *self._accesses(src, Mode.READ, proxy, part.place, read))
             completion = TxOn(part.name, size, meant)
             self.event(stmt, part.place, label, Exec.EACH, accesses, completion=completion, slot=part.slot)
 
     # -- barriers ------------------------------------------------------------------------------------------------
 
-    def _mbarrier(self, stmt: Stmt, place: Place, read: Reading, fenced: op.MemoryFence | None) -> None:
+    def _mbarrier(self, stmt: Stmt, place: Place, read: Reading, fences: Fences) -> None:
         match stmt:
-            case op.Init() | op.Inval():
-                raise NotModelled("initialisation by statements has no proof yet", stmt.span)
+            case op.Inval():
+                raise NotModelled("the end of an mbarrier has no proof yet", stmt.span)
+            case op.Init(barrier, count):
+                for part in self.signals.parts(barrier, place, read.index):
+                    label = f"init {barrier.name}"
+                    event = self.event(stmt, part.place, label, Exec.EACH, slot=part.slot)
+                    self.signals.initialised(part.name, event, count, stmt.span)
             case op.Arrive(barrier, tx) | op.Expect(barrier, tx):
                 size = 0 if tx is None else literal(read.index(tx))
                 if size is None:
                     raise NotModelled("the number of bytes is not a constant", stmt.span)
-                self._arrive(stmt, place, read, barrier, size, fenced)
+                self._arrive(stmt, place, read, barrier, size, fences)
             case op.CopyArrive(barrier, noinc):
                 for part in self.signals.parts(barrier, place, read.index):
                     if noinc:
@@ -188,22 +215,24 @@ class Operations:
                         event = self.event(stmt, part.place, label, Exec.EACH, action=action, slot=part.slot)
                         self.signals.arrived(part.name, event, 1)
                     else:
-                        raise NotModelled("cp_arrive without noinc has no proof yet", stmt.span)
+                        hold = TxOn(part.name, 0, holds=True)
+                        label = f"cp_arrive {barrier.name}"
+                        self.event(stmt, part.place, label, Exec.EACH, completion=hold, slot=part.slot)
             case op.Await(barrier, parity, relaxed, scope):
                 for part in self.signals.parts(barrier, place, read.index):
                     names = self._who_of(part.place).names
-                    action = AwaitAction(part.name, 0, relaxed=relaxed, local=scope not in CLUSTER_SCOPES)
+                    acquires = fences.behind if relaxed and fences.behind is not None else scope
+                    lost = relaxed and fences.behind is None
+                    action = AwaitAction(part.name, 0, relaxed=lost, local=acquires not in CLUSTER_SCOPES)
                     label = f"wait {barrier.name}"
                     event = self.event(stmt, part.place, label, Exec.EACH, action=action, slot=part.slot)
                     self.signals.awaited(part.name, event, substitute_index(read.index(parity), names))
 
-    def _arrive(
-        self, stmt: Stmt, place: Place, read: Reading, barrier: Ref, tx: int, fenced: op.MemoryFence | None
-    ) -> None:
+    def _arrive(self, stmt: Stmt, place: Place, read: Reading, barrier: Ref, tx: int, fences: Fences) -> None:
         scope = stmt.scope if isinstance(stmt, op.Arrive) else "cta"
         relaxed = isinstance(stmt, op.Arrive) and stmt.relaxed
-        if relaxed and fenced is not None:
-            relaxed, scope = False, fenced.scope
+        if relaxed and fences.before is not None:
+            relaxed, scope = False, fences.before
         for part in self.signals.parts(barrier, place, read.index):
             names = self._who_of(part.place).names
             cta = None if barrier.cta is None else substitute_index(read.index(barrier.cta), names)
@@ -217,7 +246,7 @@ class Operations:
             if isinstance(stmt, op.Arrive):
                 self.signals.arrived(part.name, event, stmt.count)
 
-    def _collective(self, stmt: Stmt, place: Place, read: Reading) -> None:
+    def _collective(self, stmt: Stmt, place: Place, read: Reading, fences: Fences) -> None:
         match stmt:
             case op.WarpSync():
                 unit = min(WARP, place.role.threads)
@@ -227,12 +256,14 @@ class Operations:
                     label = f"{'bar_sync' if waits else 'bar_arrive'} {part.name}"
                     self._joins(stmt, part.place, label, ArriveAction(part.name, 0, waits=waits), waits=waits)
             case op.ClusterArrive(relaxed):
-                name = self.signals.cluster(stmt.span)
-                self._joins(stmt, place, "cluster_arrive", ArriveAction(name, 0, Int(0), relaxed), waits=False)
+                lost = relaxed and fences.before not in CLUSTER_SCOPES
+                for part in self.signals.cluster(place, stmt.span):
+                    action = ArriveAction(part.name, 0, Int(0), lost)
+                    self._joins(stmt, part.place, "cluster_arrive", action, waits=False)
             case op.ClusterWait():
-                name = self.signals.cluster(stmt.span)
-                action = AwaitAction(name, 0, joined=True, cta=Int(0))
-                self.event(stmt, place, "cluster_wait", Exec.EACH, action=action, aligned=True)
+                for part in self.signals.cluster(place, stmt.span):
+                    wait = AwaitAction(part.name, 0, joined=True, cta=Int(0))
+                    self.event(stmt, part.place, "cluster_wait", Exec.EACH, action=wait, aligned=True)
 
     def _joins(self, stmt: Stmt, place: Place, label: str, arrive: ArriveAction, *, waits: bool) -> None:
         self.event(stmt, place, label, Exec.EACH, action=arrive, aligned=True)
@@ -243,14 +274,19 @@ class Operations:
     def _ordering(self, stmt: Stmt, place: Place) -> None:
         match stmt:
             case op.Commit(group):
-                self.event(stmt, place, f"{group.value} commit", Exec.EACH, action=CommitGroup(group))
+                warps = group is Group.WGMMA
+                self.event(stmt, place, f"{group.value} commit", Exec.EACH, action=CommitGroup(group), aligned=warps)
             case op.Wait(group, pending, reads_only):
                 label = f"{group.value} wait{'_read' * reads_only} {'all' if pending < 0 else pending}"
-                self.event(stmt, place, label, Exec.EACH, action=WaitAction(group, pending, reads_only))
+                warps = group is Group.WGMMA
+                action = WaitAction(group, pending, reads_only)
+                self.event(stmt, place, label, Exec.EACH, action=action, aligned=warps)
             case op.ProxyFence(everywhere):
                 self.event(stmt, place, "proxy_fence", Exec.EACH, action=FencesProxies(everywhere))
             case op.WgmmaFence():
-                self.event(stmt, place, "wgmma_fence", Exec.EACH, action=FencesRegisters())
+                self.event(stmt, place, "wgmma_fence", Exec.EACH, action=FencesRegisters(), aligned=True)
+            case op.InitFence():
+                self.event(stmt, place, "init_fence", Exec.EACH, action=PublishAction())
             case _:
                 return  # other fences matter to the statement right behind them
 
@@ -259,6 +295,11 @@ class Operations:
     def tick(self, stmt: Step, place: Place) -> Event:
         """The event of a counter's step."""
         return self.event(stmt, place, f"step of {stmt.name}", Exec.EACH)
+
+    def meet(self, stmt: Stmt, place: Place) -> None:
+        """An election: all lanes of a warp that are here meet (PTX ISA, elect.sync)."""
+        if len(place.who) > 1 and not place.explicit:
+            self.event(stmt, place, "elect", Exec.EACH, action=MeetAction(), aligned=True)
 
     def exit(self, stmt: op.Exit, place: Place) -> None:
         """The end of threads before the kernel's."""
@@ -297,6 +338,7 @@ class Operations:
         aligned: bool = False,
         pipeline: str | None = None,
         slot: Index | None = None,
+        computed: tuple[Computed, ...] = (),
     ) -> Event:
         """Appends the event of a statement at its place."""
         who = self._who(stmt, place, unit)
@@ -321,9 +363,23 @@ class Operations:
             completion=completion,
             aligned=aligned or mode is Exec.WARPS,
             pipeline=pipeline,
-            computed=() if place_of_slot is None else (Computed(place_of_slot),),
+            computed=computed if place_of_slot is None else (*computed, Computed(place_of_slot)),
         )
         self.events.append(event)
         if place_of_slot is not None:
             self.signals.slots[event.id] = place_of_slot
         return event
+
+
+def _uniform(e: Index, unit: int, ref: Ref) -> None:
+    """All threads of a collective give an index the same value: it tests only which collective they are in."""
+    match e:
+        case Var(name) if name == TID:
+            raise NotModelled("the threads of a collective name different windows", ref.span)
+        case Bin("//", Var(name), Int(divisor)) if name == TID and divisor % unit == 0:
+            return
+        case Bin(_, left, right):
+            _uniform(left, unit, ref)
+            _uniform(right, unit, ref)
+        case _:
+            return

@@ -28,7 +28,8 @@ class Numbers:
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where the walk is: enclosing steps, guards, the threads `who` of the role, and what names stand for. `explicit`:
-    some guard tests the thread together with something else, so threads are told apart one by one."""
+    some guard tests the thread together with something else, so threads are told apart one by one. `given` says in
+    which block each name got its meaning."""
 
     path: tuple[Step, ...]
     guards: tuple[Cond, ...]
@@ -37,6 +38,8 @@ class Place:
     who: tuple[int, ...]
     names: Mapping[str, Index] = field(default_factory=dict)
     explicit: bool = False
+    block: int = 0
+    given: Mapping[str, int] = field(default_factory=dict)
 
     def enter(self, loop: Loop) -> Place:
         """Inside a loop."""
@@ -45,12 +48,13 @@ class Place:
 
     def naming(self, name: str, meaning: Index) -> Place:
         """With a name that stands for an expression."""
-        return replace(self, names={**self.names, name: meaning})
+        return replace(self, names={**self.names, name: meaning}, given={**self.given, name: self.block})
 
 
 @dataclass(frozen=True, slots=True)
 class Executors:
-    """`size` threads from `first` in each iteration of `loops`; `tid` is their number in the role, `rank` their CTA."""
+    """`size` threads from `first` in each iteration of `loops`; `tid` is their number in the role (of a collective, the
+    first one's), `rank` their CTA."""
 
     loops: tuple[Loop, ...]
     first: Index
@@ -87,7 +91,8 @@ def executors(place: Place, threads: int, cluster: int, unit: int = 1) -> Execut
         var = f"{role.name}.{unit if unit > 1 else 'part'}"
         loops = (*loops, Loop(var, Int(0), Int(count), LoopKind.THREADS, step, first))
         first, at = plus(first, Bin("*", Int(step), Var(var))), plus(tid, Bin("*", Int(step), Var(var)))
-    return Executors(loops, first, length, plus(at, Var(LANE)) if length > 1 else at, rank, ranks)
+    each = length > 1 and unit == 1
+    return Executors(loops, first, length, plus(at, Var(LANE)) if each else at, rank, ranks)
 
 
 def _ctas(role: RoleDecl, threads: int, cluster: int) -> tuple[tuple[Loop, ...], Index, tuple[Cond, ...]]:

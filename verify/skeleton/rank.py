@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import combinations
 
 from exogpu.smt.context import Context
 from exogpu.smt.poly import Poly, lift, symbol
@@ -21,13 +21,13 @@ from exogpu.source import Span
 from exogpu.verify.concrete import Env
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordering import Proved, Undecided
-from exogpu.verify.phases import Phases, arrives, awaits, channels
+from exogpu.verify.phases import Phases, awaits, channels, executors
 from exogpu.verify.program import AwaitAction, Barrier, Event, FenceAction, LoopKind, Program
 from exogpu.verify.result import Obligation, Query, Status
 from exogpu.verify.session import Valuation
 from exogpu.verify.single import Found, Property, hold
-from exogpu.verify.skeleton.numbering import Flow, parties
-from exogpu.verify.skeleton.obligations import Facts, enough
+from exogpu.verify.skeleton.numbering import Flow
+from exogpu.verify.skeleton.obligations import Facts, enough, joins
 
 ITERATION = 1000
 """What an iteration is worth; statements of one body lie closer together."""
@@ -57,15 +57,16 @@ class Ranking:
     chosen: dict[Item, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        blocks: dict[Item, set[int]] = {}
+        blocks: dict[Item, list[Item]] = {}
         for item in self._items():
-            blocks.setdefault(item[:-1], set()).add(int(item[-1]))
-        for parent, positions in blocks.items():
-            inside = [number((*parent, p)) for p in sorted(positions)]
-            self.facts += [self.ctx.between(-FARTHEST, p, FARTHEST) for p in inside]
-            self.facts += [self.ctx.lt(a, b) for a, b in pairwise(inside)]
-            if len(parent) > 1:
-                self.facts.append(self.ctx.lt(inside[-1], inside[0] + ITERATION))
+            blocks.setdefault(item[:-1], []).append(item)
+        for parent, items in blocks.items():
+            self.facts += [self.ctx.between(-FARTHEST, number(i), FARTHEST) for i in items]
+            for one, other in combinations(sorted(items, key=lambda i: int(i[-1])), 2):
+                if self._items()[one] & self._items()[other]:
+                    self.facts.append(self.ctx.lt(number(one), number(other)))
+                    if len(parent) > 1:
+                        self.facts.append(self.ctx.lt(number(other), number(one) + ITERATION))
 
     def solve(self) -> bool:
         """Chooses numbers; False if there are none."""
@@ -78,10 +79,18 @@ class Ranking:
         self.chosen = {item: number(item).value(values) for item in self._items()}
         return True
 
-    def _items(self) -> set[Item]:
+    def _items(self) -> dict[Item, frozenset[int]]:
+        """Every item with the threads that execute something of it that may wait, or be waited for."""
+        return self.program.memo.once(Ranking, self._found_items)
+
+    def _found_items(self) -> dict[Item, frozenset[int]]:
         acting = [e for e in self.program.events if isinstance(e.action, AwaitAction | FenceAction)]
         acting += [e for edge in self.edges for e in (edge.signal, edge.wait)]
-        return {item for e in acting for item, _ in levels(e)}
+        out: dict[Item, frozenset[int]] = {}
+        for event in dict.fromkeys(acting):
+            for item, _ in levels(event):
+                out[item] = out.get(item, frozenset()) | executors(self.program, event)
+        return out
 
     def learn(self, edge: Edge, signal: Env, wait: Env) -> None:
         """The signal of one execution comes before the wait of another."""
@@ -163,12 +172,6 @@ def _waited(program: Program, facts: Facts) -> Iterator[tuple[Barrier, Event, Fl
             meant = {cta for _, cta in channels(program, wait)}
             flows = facts.flows.get(barrier.name) or joins(program, barrier)
             yield from ((barrier, wait, f) for f in flows if f.ctas & meant)
-
-
-def joins(program: Program, barrier: Barrier) -> tuple[Flow, ...]:
-    """Those that join a named barrier or the cluster's, once for each generation."""
-    found = parties(program, arrives(program, barrier.name))
-    return tuple(Flow(through, statements, 1, 1) for through, statements in found)
 
 
 def _ranked(program: Program, base: Obligation, ranking: Ranking, queries: list[Query]) -> Obligation:

@@ -12,3 +12,7 @@ class NotModelled(Exception):
         super().__init__(reason)
         self.reason = reason
         self.span = span
+
+
+class SharedInPart(NotModelled):
+    """Statements on one barrier have some of their threads in common, but not all."""

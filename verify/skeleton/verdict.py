@@ -1,4 +1,4 @@
-"""The verdict on a skeleton."""
+"""The verdict on a skeleton: an execution that goes wrong at small sizes, a proof for all, or neither."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from exogpu.verify.result import Obligation, Report, Status
 from exogpu.verify.skeleton.barriers import Signals
 from exogpu.verify.skeleton.lower import Walk
 from exogpu.verify.skeleton.numbering import numbered
-from exogpu.verify.skeleton.obligations import Facts, pieces
+from exogpu.verify.skeleton.obligations import Facts, joins, pieces
 from exogpu.verify.skeleton.operations import Operations
 from exogpu.verify.skeleton.rank import progress
-from exogpu.verify.skeleton.unsupported import NotModelled
+from exogpu.verify.skeleton.refute import refutation
+from exogpu.verify.skeleton.unsupported import NotModelled, SharedInPart
 from exogpu.verify.skeleton.walk import every_statement
 from exogpu.verify.skeleton.windows import Windows
 
@@ -31,20 +32,36 @@ def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int =
     if features:
         reason = f"there is no model of {', '.join(features)}"
         return _report(skeleton, Status.UNSUPPORTED, (), started, policy, reason)
+    fault = refutation(skeleton, policy, thorough=False)
+    if fault is not None:
+        return _report(skeleton, Status.REFUTED, (fault,), started, policy)
     try:
         program, facts = prepare(skeleton, policy)
         parts = (*pieces(program, facts), Piece(GROUP, lambda p: (progress(p, facts),)))
         found = tuple(o for group in groups(program, parts) for o in group.decide())
+        reason = ""
     except (NotModelled, NoClosedForm) as error:
-        return _report(skeleton, Status.UNKNOWN, (), started, policy, str(error))
-    bad = next((o for o in found if o.status is not Status.PROVED), None)
-    return _report(skeleton, Status.PROVED if bad is None else bad.status, found, started, policy)
+        found, reason = (), str(error)
+    if found and all(o.status is Status.PROVED for o in found):
+        return _report(skeleton, Status.PROVED, found, started, policy)
+    fault = refutation(skeleton, policy, thorough=True)
+    if fault is not None:
+        return _report(skeleton, Status.REFUTED, (fault,), started, policy)
+    return _report(skeleton, Status.UNKNOWN, found, started, policy, reason)
 
 
 def prepare(skeleton: Skeleton, policy: Policy) -> tuple[Program, Facts]:
     """The parallel program of a skeleton, with phases, and what else is known of it; raises `NotModelled`."""
-    windows = Windows({o.name: o for o in skeleton.objects}, skeleton.cluster)
     signals = Signals(skeleton)
+    try:
+        return _prepared(skeleton, policy, signals)
+    except SharedInPart:
+        # once more, with a statement of its own for each CTA and each class of threads
+        return _prepared(skeleton, policy, Signals(skeleton, classes=signals.told_apart()))
+
+
+def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals) -> tuple[Program, Facts]:
+    windows = Windows({o.name: o for o in skeleton.objects}, skeleton.cluster)
     operations = Operations(skeleton, windows, signals)
     walk = Walk(skeleton, operations)
     walk.run()
@@ -64,9 +81,14 @@ def prepare(skeleton: Skeleton, policy: Policy) -> tuple[Program, Facts]:
         sequential=False,
         derived=walk.derived,
     )
-    program, flows = numbered(program, signals)
-    checks = tuple(replace(c, event=program.events[c.event.id]) for c in operations.checks)
-    return program, Facts(flows, signals.slots, checks)
+    phased = numbered(program, signals)
+    for barrier in program.barriers.values():
+        if barrier.named:
+            joins(phased.program, barrier)  # raises where threads join it in part
+    renewed = phased.program.events
+    checks = tuple(replace(c, event=renewed[c.event.id]) for c in operations.checks)
+    inits = {name: tuple(renewed[e.id] for e in found) for name, found in signals.inits.items()}
+    return phased.program, Facts(phased.flows, phased.starts, signals.slots, inits, checks)
 
 
 def _report(

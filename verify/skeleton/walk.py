@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 
+from exogpu.ir.index import Bin, BoolOp, Cmp, Not, Var
 from exogpu.ir.skeleton.objects import Ref
 from exogpu.ir.skeleton.tree import Elect, For, If, Skeleton, Stmt
+from exogpu.ir.stmt import Point, Range
+from exogpu.ir.walk import index_names
 
 
 def nested(stmts: tuple[Stmt, ...], depth: int = 0) -> Iterator[tuple[Stmt, int]]:
@@ -39,3 +42,27 @@ def every_ref(skeleton: Skeleton) -> Iterator[Ref]:
                 yield value
             elif isinstance(value, tuple):
                 yield from (v for v in value if isinstance(v, Ref))
+
+
+def names_in(stmt: Stmt) -> frozenset[str]:
+    """The variables that a statement's own expressions mention, those of nested statements left out."""
+    out = frozenset[str]()
+    for f in fields(stmt):
+        out |= _mentioned(getattr(stmt, f.name))
+    return out
+
+
+def _mentioned(value: object) -> frozenset[str]:
+    match value:
+        case Var() | Bin() | Cmp() | BoolOp() | Not():
+            return index_names(value)
+        case Ref(dims=dims, cta=cta):
+            return _mentioned(dims) | _mentioned(cta)
+        case Point(index=index):
+            return _mentioned(index)
+        case Range(lo=lo):
+            return _mentioned(lo)
+        case tuple() if not any(isinstance(v, Elect | For | If) for v in value):
+            return frozenset[str]().union(*(_mentioned(v) for v in value))
+        case _:
+            return frozenset()

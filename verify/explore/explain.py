@@ -1,0 +1,122 @@
+"""From a finding to a fault: the most telling rule, in words.
+
+What a race is due to is found by executing again with something forgiven: if there is no race on the same memory then,
+that was missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from exogpu.diagnostics import Label
+from exogpu.verify.explore.accesses import hazard
+from exogpu.verify.explore.finding import Finding
+from exogpu.verify.explore.help import HELP
+from exogpu.verify.explore.machine import Machine
+from exogpu.verify.explore.memory import Record, Unordered
+from exogpu.verify.explore.outcome import Fault
+from exogpu.verify.explore.program import Program
+from exogpu.verify.explore.schedule import Schedule, run
+from exogpu.verify.explore.steps import steps
+from exogpu.verify.explore.storage import Space
+from exogpu.verify.explore.text import at, operation
+
+FORGIVEN = (
+    ("lanes", "mbar.lane_release", "would be ordered if an arrive published what its whole warp has done"),
+    ("L12", "mbar.lane_release", "would be ordered if one warp's wgmma wait covered its warpgroup (axiom L12)"),
+    ("scope", "mbar.scope", "would be ordered if scopes were wide enough for threads of other CTAs"),
+    ("depth", "group.depth", "would be ordered if the group wait left no group pending"),
+    ("thread", "group.wrong_thread", "would be ordered if the group had been waited for by its own thread"),
+    ("relaxed", "", "would be ordered if the relaxed operations were release and acquire"),
+)
+
+
+def fault(
+    program: Program, axioms: frozenset[str], schedule: Schedule, m: Machine, finding: Finding, end: int
+) -> Fault:
+    """The fault that an execution has run into; its log up to entry `end` led there."""
+    also, facts = list(finding.also), list(finding.facts)
+    if finding.pair is not None:
+        finding, due = _race(m, finding, _due(program, axioms, schedule, finding))
+        also += due
+        also = [rule for rule in also if rule != finding.rule]
+        facts += finding.facts
+    labels = tuple(label for label in finding.labels if label.span != finding.span or label.text != finding.label)
+    return Fault(
+        finding.rule,
+        finding.message,
+        finding.span,
+        finding.label,
+        labels,
+        HELP.get(finding.rule),
+        tuple(sorted(program.sizes.items())),
+        tuple(facts),
+        steps(m, finding, end),
+        tuple(dict.fromkeys(also)),
+    )
+
+
+def _due(program: Program, axioms: frozenset[str], schedule: Schedule, finding: Finding) -> tuple[str, str] | None:
+    """The rule whose breach explains a race, and the fact in words."""
+    if finding.pair is None or finding.pair.missing:
+        return None
+    for name, rule, fact in FORGIVEN:
+        found = run(Machine(program, axioms, frozenset((name,))), schedule)
+        if found is None or found.pair is None or _space(found.pair) != _space(finding.pair):
+            return rule or finding.rule, fact
+    return None
+
+
+def _space(pair: Unordered) -> Space:
+    return pair.first.footprint.window.space
+
+
+def _race(m: Machine, finding: Finding, due: tuple[str, str] | None) -> tuple[Finding, list[str]]:
+    """The finding in words, and rules that are broken besides."""
+    assert finding.pair is not None
+    first, second = finding.pair.first, finding.pair.second
+    storage = m.program.storage
+    name = second.footprint.window.ref.name
+    cells = finding.pair.cells >> storage.roots[name][1]
+    place = storage.text(name, cells)
+    rule = finding.rule if due is None else due[0]
+    facts = [("cell", place), ("first", _who(m, first)), ("second", _who(m, second))]
+    facts += [("missing", due[1])] if due is not None else []
+    labels = (Label(first.event.op.span, f"first: {_did(first)}"),)
+    message = _message(rule, place, first, second)
+    also = [] if rule == finding.rule else [hazard(first.mode, second.mode)]
+    label = f"second: {_did(second)}"
+    return replace(finding, rule=rule, message=message, label=label, labels=labels, facts=tuple(facts)), also
+
+
+def _who(m: Machine, r: Record) -> str:
+    s = m.program.strands[r.actor]
+    return f"{operation(r.event)} by {m.program.actor(s)}{at(r.event.iteration)}"
+
+
+def _did(r: Record) -> str:
+    kind = {"read": "reads", "write": "writes", "reduce": "adds"}[r.mode.value]
+    return f"{kind}{' asynchronously' if r.flight >= 0 else ''}{at(r.event.iteration)}"
+
+
+def _message(rule: str, place: str, first: Record, second: Record) -> str:
+    one, other = operation(first.event), operation(second.event)
+    if first is second:
+        return f"race on `{place}`: two threads write it in the same {one}"
+    match rule:
+        case "proxy.generic_to_async":
+            return f"no proxy fence orders the access of `{place}` by {one} before the asynchronous one by {other}"
+        case "fence.state_space":
+            return f"the proxy fence between {one} and {other} does not cover the memory where `{place}` lies"
+        case "mbar.lane_release":
+            return f"the release of `{place}` covers only its own thread: {other} can come while {one} is not done"
+        case "mbar.scope":
+            return f"the scope of the synchronisation is too narrow to order {one} before {other} on `{place}`"
+        case "race.raw":
+            return f"race on `{place}`: {other} can read it before {one} has written it"
+        case "race.war":
+            return f"race on `{place}`: {other} can overwrite it while {one} still reads it"
+        case "race.waw":
+            return f"race on `{place}`: {other} can write it before the write of {one} is done"
+        case _:
+            return f"race on `{place}`: {other} can come while {one} is not done"

@@ -1,0 +1,88 @@
+"""The interleaving that led to a fault, as far as it matters."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from exogpu.verify.explore.finding import Finding
+from exogpu.verify.explore.machine import ENDED, Logged, Machine
+from exogpu.verify.explore.program import Strand
+from exogpu.verify.explore.text import operation
+from exogpu.verify.result import Step
+
+MOST_STEPS = 32
+
+WORDS = {
+    "starts": "issues {}",
+    "waits": "executes {}",
+    "accesses": "executes {}",
+    "arrives": "executes {}",
+    "expects": "executes {}",
+    "passes": "passes {}",
+    "joins": "executes {}",
+    "initialises": "executes {}",
+    "invalidates": "executes {}",
+    "signals": "executes {}",
+    "sees": "passes {}",
+    "sets": "executes {}",
+    "lands": "{} lands",
+    "completes": "completes the phase",
+}
+
+
+def steps(m: Machine, finding: Finding, end: int) -> tuple[Step, ...]:
+    """Steps of the threads that take part, and of those that complete phases of the barriers that these use."""
+    taking_part = set(finding.strands)
+    barriers = {x.barrier for x in m.log[:end] if x.strand in taking_part and x.barrier}
+    first = None if finding.pair is None else (finding.pair.first.actor, finding.pair.first.pos - 1)
+    kept = [x for x in m.log[:end] if _matters(x, taking_part, barriers, first)]
+    found = [_step(m, list(same)) for _, same in groupby(kept, key=lambda x: _place(m, x))]
+    return (*found[-MOST_STEPS:], *_last(m, finding))
+
+
+def _matters(x: Logged, strands: set[int], barriers: set[str], first: tuple[int, int] | None) -> bool:
+    if x.what == "accesses":
+        return (x.strand, x.event) == first
+    return x.strand in strands or (x.what in ("completes", "lands") and x.barrier in barriers)
+
+
+def _place(m: Machine, x: Logged) -> tuple[object, ...]:
+    """Steps with the same place that follow each other are shown as one."""
+    s = m.program.strands[x.strand]
+    e = s.events[x.event]
+    return (s.cta, e.path, e.iteration, x.what, x.barrier)
+
+
+def _step(m: Machine, same: list[Logged]) -> Step:
+    x = same[-1]
+    s = m.program.strands[x.strand]
+    e = s.events[x.event]
+    who = {y.strand for y in same}
+    lanes = sum(m.program.strands[n].weight for n in who)
+    actor = m.program.actor(s) if lanes <= 1 else _several(m, s, lanes)
+    what = f"{x.barrier} completes its phase" if x.what == "completes" else WORDS[x.what].format(operation(e))
+    state = ((x.barrier, x.state),) if x.state else ()
+    return Step("asynchronously" if x.what == "lands" else actor, e.op.span, e.iteration, what, state)
+
+
+def _several(m: Machine, s: Strand, lanes: int) -> str:
+    name = s.role.name if lanes == s.role.threads else f"{lanes} threads of {s.role.name}"
+    return name if m.program.skeleton.cluster == 1 else f"{name}, CTA {s.cta}"
+
+
+def _last(m: Machine, finding: Finding) -> list[Step]:
+    if finding.pair is not None:
+        r = finding.pair.second
+        s = m.program.strands[r.actor]
+        event = f"{'issues' if r.flight >= 0 else 'executes'} {operation(r.event)}: race"
+        return [Step(m.program.actor(s), r.event.op.span, r.event.iteration, event)]
+    blocked = [m.program.strands[n] for n in finding.strands if m.state[n] < ENDED]
+    found = []
+    for _, group in groupby(blocked, key=lambda s: (s.cta, m.event(s).path, m.event(s).iteration)):
+        same = list(group)
+        e = m.event(same[0])
+        lanes = sum(s.weight for s in same)
+        actor = m.program.actor(same[0]) if lanes == 1 else _several(m, same[0], lanes)
+        waits = len(finding.strands) > 1 or finding.rule == "deadlock.cycle"
+        found.append(Step(actor, e.op.span, e.iteration, f"{operation(e)}{' waits for ever' if waits else ''}"))
+    return found

@@ -1,0 +1,53 @@
+"""Executions that go wrong, as refuted obligations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.verify.axioms import Policy
+from exogpu.verify.explore import Fault, explore, small_sizes
+from exogpu.verify.result import Counterexample, Obligation, Status
+
+FIRST = 3
+"""Sizes at which executions are looked for before a proof."""
+MORE = 14
+"""And after a proof has failed, with more schedules."""
+
+
+def refutation(skeleton: Skeleton, policy: Policy, *, thorough: bool) -> Obligation | None:
+    """A fault at one of the smallest sizes, if one is found."""
+    sizes = islice(small_sizes(skeleton), MORE if thorough else FIRST)
+    for tried in sizes:
+        found = explore(skeleton, tried, policy.in_force, effort=2 if thorough else 1)
+        if isinstance(found, Fault):
+            return _obligation(found)
+    return None
+
+
+def _obligation(fault: Fault) -> Obligation:
+    return Obligation(
+        name="execution",
+        rule=fault.rule,
+        title=fault.message,
+        status=Status.REFUTED,
+        span=fault.span,
+        message=fault.message,
+        label=fault.label,
+        labels=fault.labels,
+        help=fault.help,
+        counterexample=Counterexample(
+            fault.sizes,
+            (*fault.facts, *_others(fault)),
+            fault.steps,
+            "executed step by step at these sizes",
+            minimal=True,
+        ),
+    )
+
+
+def _others(fault: Fault) -> Iterator[tuple[str, str]]:
+    """Other rules that break on other schedules."""
+    if fault.other:
+        yield "on other schedules", ", ".join(fault.other)

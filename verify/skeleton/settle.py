@@ -1,0 +1,56 @@
+"""Obligations and what it takes to prove them; nothing here refutes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from exogpu.source import Span
+from exogpu.verify.concrete import Env
+from exogpu.verify.ordering import Goal, Impossible, Proved, Undecided, Violated, decide
+from exogpu.verify.program import Program
+from exogpu.verify.result import Chain, Obligation, Query, Status
+from exogpu.verify.single import Found, Property, hold
+from exogpu.verify.witness import shown_sizes
+
+
+def obligation(name: str, rule: str, title: str, span: Span) -> Obligation:
+    """An obligation that is proved unless something is found against it."""
+    return Obligation(name, rule, title, Status.PROVED, span)
+
+
+def settle(program: Program, base: Obligation, parts: Sequence[Goal | Property]) -> Obligation:
+    """Proved if all parts are."""
+    chains: list[Chain] = []
+    queries: list[Query] = []
+    for part in parts:
+        outcome = decide(program, part) if isinstance(part, Goal) else hold(program, part)
+        match outcome:
+            case Proved(found, query):
+                chains += found
+                queries.append(query)
+            case Impossible():
+                pass
+            case Undecided(reason):
+                return replace(base, status=Status.UNKNOWN, reason=f"{part.name}: {reason}")
+            case Violated(unrolling):
+                at = _at(unrolling.sizes)
+                return replace(base, status=Status.UNKNOWN, reason=f"{part.name}: nothing orders the two with {at}")
+            case Found(sizes, _):
+                return replace(base, status=Status.UNKNOWN, reason=f"{part.name}: it fails with {_at(sizes)}")
+    return replace(base, chains=tuple(dict.fromkeys(chains)), queries=tuple(queries))
+
+
+def _at(sizes: Env) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in shown_sizes(sizes)[:-1]) or "any sizes"
+
+
+def any_of(program: Program, base: Obligation, ways: Sequence[Sequence[Goal | Property]]) -> Obligation:
+    """Proved if all parts of one way are."""
+    verdicts: list[Obligation] = []
+    for way in ways:
+        verdicts.append(settle(program, base, way))
+        if verdicts[-1].status is Status.PROVED:
+            return verdicts[-1]
+    reason = "; ".join(dict.fromkeys(v.reason for v in verdicts)) or "nothing can show it"
+    return replace(base, status=Status.UNKNOWN, reason=reason)

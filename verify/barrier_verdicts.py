@@ -19,9 +19,9 @@ from exogpu.verify.barriers import (
 )
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
 from exogpu.verify.data_verdicts import claimed
-from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.machine import Delay, Early, Stuck
+from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal, Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases, arrives, awaits, barrier_cta, channels, copies

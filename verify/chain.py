@@ -17,10 +17,11 @@ from exogpu.smt.poly import Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify import skipped
 from exogpu.verify.axioms import in_order
-from exogpu.verify.graph import Edge, FenceKind, Needs, covers_cluster
+from exogpu.verify.graph import Edge
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
 from exogpu.verify.landing import landed
+from exogpu.verify.needs import FenceKind, Needs, covers_cluster
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import (
     TASK,

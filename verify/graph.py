@@ -11,85 +11,18 @@ from itertools import pairwise
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
-from exogpu.ir.index import Index
-from exogpu.ir.instr import Group, ProxyFence, WgmmaFence
+from exogpu.ir.instr import Group
 from exogpu.verify.concrete import Key, Occurrence, Unrolling, cta_meant
+from exogpu.verify.needs import FenceKind, Needs, covers_cluster, ends_after
 from exogpu.verify.program import (
-    Action,
     ArriveAction,
     AwaitAction,
     Exec,
     InGroup,
     Program,
-    PublishAction,
     TxOn,
     WaitAction,
 )
-
-
-class FenceKind(enum.Enum):
-    """A proxy fence that covers shared or global memory, or a wgmma fence."""
-
-    SHARED = "fence_proxy_async"
-    GLOBAL = "fence_proxy_async_all"
-    REGISTER = "wgmma_fence"
-    INIT = "fence_mbarrier_init"
-
-    def made_by(self, action: Action | None) -> bool:
-        """The action is such a fence."""
-        match action:
-            case ProxyFence(everywhere):
-                return self is FenceKind.SHARED or (self is FenceKind.GLOBAL and everywhere)
-            case WgmmaFence():
-                return self is FenceKind.REGISTER
-            case PublishAction():
-                return self is FenceKind.INIT
-            case _:
-                return False
-
-
-def ends_after(phase: int, waited: int, ring: int) -> bool:
-    """Phase `waited` ends only when phase `phase` has: they are the same, or later in one mbarrier, whose phases end in
-    order. Another slot of the ring says nothing about it."""
-    return waited >= phase and (waited - phase) % ring == 0
-
-
-def covers_cluster(action: Action | None) -> bool:
-    """A proxy fence for every state space, other CTAs' shared memory included."""
-    return isinstance(action, ProxyFence) and action.everywhere
-
-
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """What a path must do: order visibly or only in time, and pass through a fence of the given kind.
-
-    `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it. `both_async`: both accesses
-    are asynchronous; `overwrites`: and the second overwrites shared memory; `abroad`: and they may be of two CTAs.
-    `axioms`: what every path with an intermediate event relies on. `home`: the CTA in whose shared memory the two meet,
-    over the variables of the second; None if both can only be of one CTA, or it is global memory.
-    """
-
-    temporal: bool = False
-    fence: FenceKind | None = None
-    reads_only: bool = False
-    both_async: bool = False
-    overwrites: bool = False
-    abroad: bool = False
-    axioms: frozenset[str] = frozenset()
-    home: Index | None = None
-
-    def heard(self, wait: AwaitAction, *, abroad: bool) -> bool:
-        """The wait acquires what the path has to carry from an arrive; `abroad`: of another CTA's thread."""
-        return self.temporal or not (wait.relaxed or (wait.local and abroad))
-
-    def through(self, signal: ArriveAction, allowed: frozenset[str]) -> bool:
-        """The arrive hands on what the path has to carry. A relaxed one says only that something has ended, which is
-        enough to overwrite what asynchronous operations have used (L4); one that waits for copies speaks for those
-        copies alone (PTX ISA, asynchronous operations), though it comes later."""
-        if self.temporal:
-            return True
-        published = not signal.relaxed or (self.overwrites and "L4" in allowed)
-        return published and not signal.after_copies
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Ordering for all sizes: counterexample-guided search for lifted chains (DESIGN section 4).
+"""Ordering for all sizes: counterexample-guided search for lifted chains.
 
 Ask for two instances that satisfy a condition and that no chain found so far orders. If there are none, the chains
 are a proof. Otherwise unroll the program at the model's sizes and look for a path: a path is lifted to new chains; no
@@ -18,9 +18,10 @@ from exogpu.verify.axioms import AVOIDABLE
 from exogpu.verify.chain import ChainFormula, LiftedChain, axioms
 from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling, cta_meant, whole
 from exogpu.verify.explain import describe, explain
-from exogpu.verify.graph import Edge, Needs, PathNode, Search, shorten
+from exogpu.verify.graph import Edge, PathNode, Search, shorten
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.lift import lift_path
+from exogpu.verify.needs import Needs
 from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import TASK, Event, InGroup, Program, TxOn

@@ -15,9 +15,9 @@ from exogpu.smt.poly import Poly
 from exogpu.smt.terms import Formula
 from exogpu.verify.barriers import Party, covers, observed_before, parties, uniform_lags
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, cta_meant
-from exogpu.verify.graph import Needs
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
+from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal
 from exogpu.verify.ordinal import count_until
 from exogpu.verify.phases import Phases, arrives, awaits, channels, copies, own_channels, signalled_by

@@ -11,9 +11,9 @@ from exogpu.ir.instr import Group, Mode, Proxy
 from exogpu.ir.types import FRAGMENTS, Gmem, Smem
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence, Unrolling
-from exogpu.verify.graph import FenceKind, Needs
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
+from exogpu.verify.needs import FenceKind, Needs
 from exogpu.verify.ordering import Goal
 from exogpu.verify.phases import Phases, barrier_cta
 from exogpu.verify.program import Access, Buffer, Event, ExitAction, InGroup, Program, TxOn

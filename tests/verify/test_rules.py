@@ -172,7 +172,7 @@ def test_preconditions_without_any_task_are_vacuous(tmp_path: Path) -> None:
 
 
 def test_a_lane_releases_only_what_it_has_read_itself(tmp_path: Path) -> None:
-    """The elected arrive of a warp does not publish the reads of the other lanes (rule E8)."""
+    """The elected arrive of a warp does not publish the reads of the other lanes."""
     report = verdict(tmp_path, ring(fence="fence_proxy_async()"))
     war = next(o for o in report.obligations if o.status is Status.REFUTED)
     assert war.rule == "mbar.lane_release"

@@ -17,9 +17,9 @@ from exogpu.smt.terms import Formula
 from exogpu.verify.bounds import bounds
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, cta_meant
-from exogpu.verify.graph import Needs
 from exogpu.verify.index import to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
+from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal
 from exogpu.verify.ordinal import NoClosedForm, count_all
 from exogpu.verify.phases import Phases, arrives, awaits, channels

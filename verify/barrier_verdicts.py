@@ -19,6 +19,7 @@ from exogpu.verify.barriers import (
 )
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
 from exogpu.verify.data_verdicts import claimed
+from exogpu.verify.holds import in_time
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.machine import Delay, Early, Stuck
 from exogpu.verify.needs import Needs
@@ -32,7 +33,7 @@ from exogpu.verify.replay import by_machine, reached, run
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.split import in_turns
-from exogpu.verify.text import HELP
+from exogpu.verify.text import HELP, HOLD
 from exogpu.verify.transactions import byte_obligations
 from exogpu.verify.trial import on_trial
 from exogpu.verify.withdrawn import would_order
@@ -101,6 +102,7 @@ def _phases(program: Program, barrier: Barrier) -> Iterator[Obligation]:
             yield _before_wait(program, barrier, wait)
     for signal in (*arrives(program, barrier.name), *copies(program, barrier.name)):
         yield _observed(program, barrier, signal)
+        yield from _held(program, barrier, signal)
     for signal in arrives(program, barrier.name):
         if barrier_cta(signal) is not None:
             yield from _before_exit(program, barrier, signal)
@@ -205,6 +207,19 @@ def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:
         f"nothing has waited for the phase before on this mbarrier of `{barrier.name}` when {signal.label} signals"
     )
     return _any_of(program, base, ways_for_signal(program, barrier, signal), message)
+
+
+def _held(program: Program, barrier: Barrier, signal: Event) -> Iterator[Obligation]:
+    """A hold comes before the end of the phase that it is for."""
+    goals = tuple(in_time(program, barrier, signal))
+    title = f"{signal.label} (line {signal.span.line}) comes before its phase of {barrier.name} can end"
+    base = Obligation(f"held/{barrier.name}/{signal.id}", "mbar.count", title, Status.PROVED, signal.span)
+    if goals:
+        asked = f"executions x of {signal.label} (line {signal.span.line}) and y of the arrive for its phase"
+        base = replace(base, question=f"{asked}, where no chain below shows that x comes first in time")
+        message = f"the phase of `{barrier.name}` that {signal.label} is for can end before it"
+        verdict = _any_of(program, base, [Way(goals)], message)
+        yield replace(verdict, help=HOLD) if verdict.status is Status.REFUTED else verdict
 
 
 def _recycled(program: Program, barrier: Barrier, signal: Event) -> Obligation:

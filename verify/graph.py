@@ -13,7 +13,7 @@ from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.instr import Group
 from exogpu.verify.concrete import Key, Occurrence, Unrolling, cta_meant
-from exogpu.verify.needs import FenceKind, Needs, covers_cluster, ends_after
+from exogpu.verify.needs import FenceKind, Needs, Side, covers_cluster
 from exogpu.verify.program import (
     ArriveAction,
     AwaitAction,
@@ -23,6 +23,12 @@ from exogpu.verify.program import (
     TxOn,
     WaitAction,
 )
+
+
+def ends_after(phase: int, waited: int, ring: int) -> bool:
+    """Phase `waited` ends only when phase `phase` has: they are the same, or later in one mbarrier, whose phases end in
+    order. Another slot of the ring says nothing about it."""
+    return waited >= phase and (waited - phase) % ring == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +48,8 @@ class Edge(enum.Enum):
     COMPLETION = "issue of an asynchronous operation to a wait for it"
 
 
-_State = tuple[int, int, bool]
-"""(occurrence, thread, has the fence been passed)."""
+_State = tuple[int, int, frozenset[Side]]
+"""(occurrence, thread, the fences that have still to come)."""
 
 
 class Search:
@@ -69,31 +75,30 @@ class Search:
 
     def path_to(self, target: Occurrence) -> list[PathNode] | None:
         """The intermediate nodes of a shortest path to `target` (empty: ordered directly), or None."""
-        fenced = self.needs.fence is None
+        required = self.needs.sides(self.axioms)
         self.target = target
         self.threads |= frozenset(target.threads)
-        if fenced and self._direct(target):
+        if not required and self._direct(target):
             return []
         if not self._required(target) <= self.axioms:
             return None
         parents: dict[_State, _State | None] = {}
         queue: deque[_State] = deque()
         for n, t in self._start():
-            self._push(queue, parents, (n, t, fenced or self._is_fence(n, t)), None)
+            self._push(queue, parents, (n, t, required - self._fenced(n, t)), None)
         while queue:
             state = queue.popleft()
-            n, t, ready = state
-            if ready and self._reaches(n, t, target):
+            n, t, missing = state
+            if not missing and self._reaches(n, t, target):
                 return self._unwind(state, parents)
             for m, s in self._successors(n, t):
-                self._push(queue, parents, (m, s, ready or self._is_fence(m, s)), state)
+                self._push(queue, parents, (m, s, missing - self._fenced(m, s)), state)
         return None
 
     def is_path(self, nodes: list[PathNode], target: Occurrence) -> bool:
         """The nodes, in this order, make a path from the source to `target`."""
         self.target = target
-        fenced = self.needs.fence is None
-        if not fenced and not any(self._is_fence(n.index, n.thread) for n in nodes):
+        if not self.needs.sides(self.axioms) <= frozenset().union(*(self._fenced(n.index, n.thread) for n in nodes)):
             return False
         if not self._starts(nodes[0]) or not self._reaches(nodes[-1].index, nodes[-1].thread, target):
             return False
@@ -142,26 +147,20 @@ class Search:
             parents[state] = parent
             queue.append(state)
 
-    def _is_fence(self, n: int, thread: int) -> bool:
-        """The fence that a path needs. A proxy fence stands in the CTA of the asynchronous access, and
-        one for shared memory covers that CTA's own (PTX ISA, fence.proxy.async)."""
+    def _fenced(self, n: int, thread: int) -> frozenset[Side]:
+        """Where the occurrence is a fence that a path needs. A wgmma fence orders its own thread's registers. A proxy
+        fence has to stand in the CTA of the asynchronous access, and one for shared memory covers that of its own CTA
+        (PTX ISA, fence.proxy.async)."""
         kind, action = self.needs.fence, self.u.items[n].event.action
         if kind is None or not kind.made_by(action):
-            return False
+            return frozenset()
         if kind is FenceKind.REGISTER:
-            return True
-        if kind is FenceKind.INIT:
-            return thread in self.source.threads
-        cta = thread // self.u.program.threads
-        if cta != self.target.first // self.u.program.threads:
-            return False
-        if (
-            self.needs.home is not None
-            and not covers_cluster(action)
-            and cta != evaluate(self.needs.home, self.target.env)
-        ):
-            return False
-        return "L1" in self.axioms or thread in self.source.threads
+            return frozenset((Side.TARGET,)) if thread in self.target.threads else frozenset()
+        cta, home = thread // self.u.program.threads, self.needs.home
+        if home is not None and not covers_cluster(action) and cta != evaluate(home, self.target.env):
+            return frozenset()
+        here = {Side.TARGET} if cta == self.target.first // self.u.program.threads else set[Side]()
+        return frozenset(here | ({Side.SOURCE} if thread in self.source.threads else set()))
 
     def _required(self, target: Occurrence) -> frozenset[str]:
         """Axioms that every path to `target` relies on."""

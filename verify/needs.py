@@ -1,4 +1,4 @@
-"""What an order between two events has to do, and which synchronisation does it."""
+"""What a path between two events has to do, beyond being one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from exogpu.verify.program import Action, ArriveAction, AwaitAction, PublishActi
 
 
 class FenceKind(enum.Enum):
-    """A proxy fence that covers shared or global memory, or a wgmma fence."""
+    """A proxy fence that covers shared or global memory, a wgmma fence, or one for initialised mbarriers."""
 
     SHARED = "fence_proxy_async"
     GLOBAL = "fence_proxy_async_all"
@@ -31,10 +31,11 @@ class FenceKind(enum.Enum):
                 return False
 
 
-def ends_after(phase: int, waited: int, ring: int) -> bool:
-    """Phase `waited` ends only when phase `phase` has: they are the same, or later in one mbarrier, whose phases end in
-    order. Another slot of the ring says nothing about it."""
-    return waited >= phase and (waited - phase) % ring == 0
+class Side(enum.Enum):
+    """Where on a path a fence stands: in a thread of the first access, or where the second one is made."""
+
+    SOURCE = "source"
+    TARGET = "target"
 
 
 def covers_cluster(action: Action | None) -> bool:
@@ -60,6 +61,19 @@ class Needs:
     abroad: bool = False
     axioms: frozenset[str] = frozenset()
     home: Index | None = None
+
+    def sides(self, allowed: frozenset[str]) -> frozenset[Side]:
+        """Where fences stand that a path passes: a proxy fence where the second access is made, and without L1 the
+        first access's own thread executes one, too (one fence can be both)."""
+        match self.fence:
+            case None:
+                return frozenset()
+            case FenceKind.INIT:
+                return frozenset((Side.SOURCE,))
+            case FenceKind.REGISTER:
+                return frozenset((Side.TARGET,))
+            case FenceKind.SHARED | FenceKind.GLOBAL:
+                return frozenset((Side.TARGET,)) if "L1" in allowed else frozenset(Side)
 
     def heard(self, wait: AwaitAction, *, abroad: bool) -> bool:
         """The wait acquires what the path has to carry from an arrive; `abroad`: of another CTA's thread."""

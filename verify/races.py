@@ -60,7 +60,7 @@ def conflicts(program: Program) -> Iterator[Conflict]:
                 if conflicting(first.access, second.access):
                     yield _pair(program, buffer, first, second)
     exits = [e for e in program.events if isinstance(e.action, ExitAction)]
-    for name, found in uses.items() if exits else ():
+    for name, found in uses.items() if program.sequential else ():
         buffer = program.buffers[name]
         if isinstance(buffer.memory, Smem):
             for use in found:

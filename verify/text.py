@@ -37,6 +37,8 @@ LANDING = (
     "cp_async_arrive: no barrier and no other arrive waits for a copy that is in flight"
 )
 
+HOLD = "let the thread that holds the phase open arrive for it afterwards, in the same unit of its role"
+
 
 def race_message(rule: str, place: str, first: str, second: str) -> str:
     """One sentence for a pair of statements that nothing orders; `place` is the buffer, quoted."""

@@ -8,7 +8,7 @@ from random import Random
 
 from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.verify.explore.choices import LANES, Choice, Numbers, choices
-from exogpu.verify.explore.explain import fault
+from exogpu.verify.explore.explain import Execution, fault
 from exogpu.verify.explore.finding import Finding
 from exogpu.verify.explore.hints import Hint
 from exogpu.verify.explore.machine import Machine, Met
@@ -45,7 +45,7 @@ class _Search:
     choice: Choice
     axioms: frozenset[str]
     effort: int
-    found: list[tuple[Schedule, Machine, Finding, int]] = field(default_factory=list)
+    found: list[Execution] = field(default_factory=list)
     bends: dict[tuple[object, ...], Hint] = field(default_factory=dict)
     tried: set[tuple[object, ...]] = field(default_factory=set)
     undecided: bool = False
@@ -77,9 +77,9 @@ class _Search:
                 self._try(Schedule(order, bend=hint))
 
     def _fault(self) -> Fault:
-        schedule, m, finding, end = min(self.found, key=lambda f: _rank(f[2]))
-        best = fault(m.program, self.axioms, schedule, m, finding, end)
-        rules = {f.rule for _, _, f, _ in self.found} | set(best.other)
+        self.found.sort(key=lambda x: _rank(x.finding))
+        best = fault(self.found)
+        rules = {x.finding.rule for x in self.found} | set(best.other)
         facts = (*best.facts, *((key, str(value)) for key, value in self.choice.numbers[:MOST_FACTS]))
         return replace(best, other=tuple(sorted(rules - {best.rule})), facts=facts)
 
@@ -87,8 +87,8 @@ class _Search:
         m = Machine(self.choice.program, self.axioms)
         finding = run(m, schedule)
         if finding is not None:
-            self.found.append((schedule, m, finding, len(m.log)))
-        self.found += [(schedule, m, mild, end) for mild, end in m.mild]
+            self.found.append(Execution(schedule, m, finding, len(m.log)))
+        self.found += [Execution(schedule, m, mild, end) for mild, end in m.mild]
         self.bends.update({k: v for k, v in m.hints.found.items() if k not in self.bends})
         self.undecided |= m.hints.undecided
 

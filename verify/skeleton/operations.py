@@ -24,6 +24,7 @@ from exogpu.verify.program import (
     Computed,
     Event,
     Exec,
+    ExitAction,
     ExpectAction,
     FenceAction,
     InGroup,
@@ -303,7 +304,7 @@ class Operations:
 
     def exit(self, stmt: op.Exit, place: Place) -> None:
         """The end of threads before the kernel's."""
-        raise NotModelled("the end of a CTA before the others has no proof yet", stmt.span)
+        self.event(stmt, place, "exit", Exec.EACH, action=ExitAction())
 
     def names_barrier(self, stmt: For) -> bool:
         """The loop's variable takes part in naming a barrier or a CTA, so its iterations are told apart."""

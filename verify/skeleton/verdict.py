@@ -14,6 +14,7 @@ from exogpu.verify.pieces import GROUP, Piece, groups
 from exogpu.verify.program import Program
 from exogpu.verify.result import Obligation, Report, Status
 from exogpu.verify.skeleton.barriers import Signals
+from exogpu.verify.skeleton.lifetimes import lifetimes
 from exogpu.verify.skeleton.lower import Walk
 from exogpu.verify.skeleton.numbering import numbered
 from exogpu.verify.skeleton.obligations import Facts, joins, pieces
@@ -22,6 +23,7 @@ from exogpu.verify.skeleton.rank import progress
 from exogpu.verify.skeleton.refute import refutation
 from exogpu.verify.skeleton.unsupported import NotModelled, SharedInPart
 from exogpu.verify.skeleton.walk import every_statement
+from exogpu.verify.skeleton.whole import whole
 from exogpu.verify.skeleton.windows import Windows
 
 
@@ -37,7 +39,12 @@ def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int =
         return _report(skeleton, Status.REFUTED, (fault,), started, policy)
     try:
         program, facts = prepare(skeleton, policy)
-        parts = (*pieces(program, facts), Piece(GROUP, lambda p: (progress(p, facts),)))
+        parts = (
+            *pieces(program, facts),
+            *lifetimes(program, skeleton),
+            *whole(program, skeleton),
+            Piece(GROUP, lambda p: (progress(p, facts),)),
+        )
         found = tuple(o for group in groups(program, parts) for o in group.decide())
         reason = ""
     except (NotModelled, NoClosedForm) as error:

@@ -15,7 +15,7 @@ concrete, nest, graph,      the explicit engine: unrolled at concrete sizes, hap
 session, single, ordering,  one solver session; properties of single instances; ordering of pairs by lifted chains
   chain, lift
 races, reuse, barriers,     what has to be shown, one module per kind of obligation
-  predecessor, split,
+  predecessor, holds, split,
   transactions, turns,
   bounds, overflow, claim,
   registers, reductions,

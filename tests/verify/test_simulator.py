@@ -11,24 +11,9 @@ import pytest
 
 from exogpu.verify.simulator import Agrees, Broken, Outcome, Race, Stuck, Undefined, WrongValue, simulate
 from tests.texts import kernel
-from tests.verify.generate import Recipe
+from tests.verify.generate import RIGHT, Recipe
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-RIGHT = Recipe(
-    ring=2,
-    slots=2,
-    lag=2,
-    tma=True,
-    tx=128,
-    fence_producer=True,
-    fence_consumer=True,
-    await_full=True,
-    await_empty=True,
-    release="each",
-    proxy=True,
-    drain=None,
-    two_reads=True,
-)
 PLAIN = replace(RIGHT, tma=False)
 
 

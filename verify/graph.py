@@ -52,6 +52,16 @@ _State = tuple[int, int, frozenset[Side]]
 """(occurrence, thread, the fences that have still to come)."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A thread's await of a phase."""
+
+    index: int
+    thread: int
+    phase: int
+    action: AwaitAction
+
+
 class Search:
     """Paths out of one occurrence, using the program's axioms or those given."""
 
@@ -72,12 +82,15 @@ class Search:
         threads = unrolling.program.everybody if everybody else unrolling.representatives
         self.threads = frozenset(threads) | frozenset(source.threads)
         self.keys: dict[int, list[Key]] = {}
+        self.waits: dict[tuple[str, int], dict[int, list[_Waiting]]] = {}
 
     def path_to(self, target: Occurrence) -> list[PathNode] | None:
         """The intermediate nodes of a shortest path to `target` (empty: ordered directly), or None."""
         required = self.needs.sides(self.axioms)
         self.target = target
-        self.threads |= frozenset(target.threads)
+        if not self.threads.issuperset(target.threads):
+            self.threads |= frozenset(target.threads)
+            self.waits.clear()
         if not required and self._direct(target):
             return []
         if not self._required(target) <= self.axioms:
@@ -201,14 +214,9 @@ class Search:
         signal = item.event.action
         if not isinstance(signal, ArriveAction) or not self.needs.through(signal, self.axioms):
             return
-        ring = self.u.program.barriers[signal.barrier].ring
-        for n, t, waited in self._waits(signal.barrier, cta):
-            wait = self.u.items[n].event.action
-            abroad = self._apart(thread, t)
-            if not isinstance(wait, AwaitAction) or not self.needs.heard(wait, abroad=abroad):
-                continue
-            if ends_after(phase, waited, ring):
-                yield n, t
+        for w in self._ended(signal.barrier, cta, phase):
+            if self.needs.heard(w.action, abroad=self._apart(thread, w.thread)):
+                yield w.index, w.thread
 
     def _group_waits(self, group: Group, member: Occurrence, number: int) -> Iterator[tuple[int, int]]:
         """Waits that return only when a member of a commit group is done: by its own threads, with L12 by any of its
@@ -249,28 +257,36 @@ class Search:
             action, hold = item.event.action, item.event.completion
             if isinstance(hold, TxOn) and hold.holds and item.key > self.source.key:
                 yield from self._completes(hold, item, self.u.number(n, thread))
-            if isinstance(action, ArriveAction) and self.u.barrier_cta(n) == cta:
+            if isinstance(action, ArriveAction) and item.event.numbering is not None:
+                if action.after_copies and item.key > self.source.key:
+                    phase = self.u.number(n, thread)
+                    yield from ((w.index, w.thread) for w in self._ended(action.barrier, cta, phase))
+            elif isinstance(action, ArriveAction) and self.u.barrier_cta(n) == cta:
                 arrives.setdefault(action.barrier, []).append(n)
                 plain |= set() if action.after_copies else {action.barrier}
         for barrier in arrives.keys() - plain:
-            ring = self.u.program.barriers[barrier].ring
             later = [self.u.number(n, thread) for n in arrives[barrier] if self.u.items[n].key > self.source.key]
-            for m, t, waited in self._waits(barrier, cta):
-                if any(ends_after(phase, waited, ring) for phase in later):
-                    yield m, t
+            yield from ((w.index, w.thread) for phase in later for w in self._ended(barrier, cta, phase))
 
     def _completes(self, completion: TxOn, copy: Occurrence, phase: int) -> Iterator[tuple[int, int]]:
         """Awaits that return only when the copy is done: of its phase, or a later one of the same mbarrier."""
-        ring = self.u.program.barriers[completion.barrier].ring
-        for n, t, waited in self._waits(completion.barrier, cta_meant(self.u.program, copy)):
-            if ends_after(phase, waited, ring):
-                yield n, t
+        for w in self._ended(completion.barrier, cta_meant(self.u.program, copy), phase):
+            yield w.index, w.thread
 
-    def _waits(self, barrier: str, cta: int) -> Iterator[tuple[int, int, int]]:
-        """Awaits on a CTA's barrier: occurrence, thread, phase."""
-        for n in self.u.waits.get((barrier, cta), ()):
-            for t in self.threads.intersection(self.u.items[n].threads):
-                yield n, t, self.u.number(n, t)
+    def _ended(self, barrier: str, cta: int, phase: int) -> Iterator[_Waiting]:
+        """Awaits on a CTA's barrier that return only after a phase: for it, or a later one of the same mbarrier."""
+        ring = self.u.program.barriers[barrier].ring
+        if (barrier, cta) not in self.waits:
+            slots: dict[int, list[_Waiting]] = {}
+            for n in self.u.waits.get((barrier, cta), ()):
+                action = self.u.items[n].event.action
+                for t in self.threads.intersection(self.u.items[n].threads):
+                    if isinstance(action, AwaitAction):
+                        waited = self.u.number(n, t)
+                        slots.setdefault(waited % ring, []).append(_Waiting(n, t, waited, action))
+            self.waits[barrier, cta] = slots
+        same = self.waits[barrier, cta].get(phase % ring, ())
+        return (w for w in same if ends_after(phase, w.phase, ring))
 
     def _next(self, thread: int, key: Key) -> Iterator[tuple[int, int]]:
         if thread not in self.keys:

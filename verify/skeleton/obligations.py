@@ -29,8 +29,10 @@ from exogpu.verify.program import Barrier, Event, ExpectAction, Program
 from exogpu.verify.races import Conflict, conflicts
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
+from exogpu.verify.skeleton.barriers import Value
+from exogpu.verify.skeleton.flags import flag_pieces
+from exogpu.verify.skeleton.flows import Flow, parties
 from exogpu.verify.skeleton.init import initialisation
-from exogpu.verify.skeleton.numbering import Flow, parties
 from exogpu.verify.skeleton.numbering import holds as holding
 from exogpu.verify.skeleton.operations import Checked
 from exogpu.verify.skeleton.settle import any_of, obligation, settle
@@ -45,6 +47,7 @@ class Facts:
     starts: dict[str, int]
     slots: dict[int, Index]
     inits: dict[str, tuple[Event, ...]]
+    values: dict[int, Value]
     checks: tuple[Checked, ...]
 
 
@@ -53,7 +56,7 @@ def pieces(program: Program, facts: Facts) -> Iterator[Piece]:
     for conflict in conflicts(program):
         yield Piece(4, partial(_race, conflict=conflict))
     for barrier in program.barriers.values():
-        yield from (_generations if barrier.named else _mbarrier)(program, facts, barrier)
+        yield from (_generations if barrier.named else _flag if barrier.flag else _mbarrier)(program, facts, barrier)
     for claim in _claims(program, facts):
         yield Piece(1, partial(_claimed, claim=claim))
 
@@ -120,6 +123,14 @@ def _mbarrier(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piec
         yield Piece(1, partial(_stated, barrier=barrier, wait=wait, slot=facts.slots[wait.id]))
         yield Piece(6, partial(_open, barrier=barrier, event=wait, flows=flows))
         yield Piece(6, partial(_not_lapped, barrier=barrier, wait=wait, flows=flows))
+
+
+def _flag(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piece]:
+    flows = facts.flows[barrier.name]
+    yield from flag_pieces(program, barrier, facts.values, flows)
+    for flow in flows:
+        for event in flow.statements:
+            yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows))
 
 
 def _generations(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piece]:

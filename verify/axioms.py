@@ -117,6 +117,16 @@ AXIOMS = (
         ("race.raw", "race.waw"),
     ),
     Axiom(
+        "L10",
+        "a phase that is certainly complete is taken to have been observed",
+        "PTX ISA, mbarrier: a successful wait for a phase comes before every arrive for the next one.",
+        "An arrive may also come when all arrivals and copies of the phase before in its slot have come, though no "
+        "thread has waited for it.",
+        "Some thread waits for every phase, and the arrives for the next phase in its slot come after the wait.",
+        True,
+        ("mbar.unobserved_phase",),
+    ),
+    Axiom(
         "L11",
         "that an operation has certainly happened earlier is taken to suffice for counting phases",
         "PTX ISA 8.9.1.1: the completion of an asynchronous operation publishes only its own accesses, so by the "

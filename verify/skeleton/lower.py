@@ -13,7 +13,7 @@ from exogpu.ir.skeleton.operations import Arrive, Check, ClusterArrive, Exit, Me
 from exogpu.ir.skeleton.tree import RANK, TID, Elect, For, If, Let, RoleDecl, Skeleton, Step, Stmt, Unknown
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
-from exogpu.verify.skeleton.counting import starts, turns
+from exogpu.verify.skeleton.counting import starts, turns, wrapped
 from exogpu.verify.skeleton.operations import Fences, Operations, Reading
 from exogpu.verify.skeleton.place import Numbers, Place
 from exogpu.verify.skeleton.unsupported import NotModelled
@@ -41,9 +41,10 @@ class Walk:
         for body in self.skeleton.bodies:
             names: dict[str, Index] = {RANK: Int(body.role.ctas[0])} if len(body.role.ctas) == 1 else {}
             place = Place((), (), numbers, body.role, tuple(range(body.role.threads)), names)
-            for counter in self._counters(body.role, body.stmts):
+            stmts = wrapped(body.stmts)
+            for counter in self._counters(body.role, stmts):
                 place = counter(place)
-            self.block(body.stmts, place)
+            self.block(stmts, place)
 
     # -- counters ------------------------------------------------------------------------------------------------
 

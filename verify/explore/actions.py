@@ -203,6 +203,9 @@ def signal(m: Machine, s: Strand, e: Event) -> None:
     if op.adds:
         flag.value += e.number * s.weight
     else:
+        for strand, pos in flag.seen_by if e.number < flag.value else ():  # who has not looked yet will not see it
+            m.hints.undecided = True
+            m.late(strand, pos)
         flag.value = e.number
         flag.told.forget()
     flag.told.add(s.cta, near, wide, known[TEMPORAL])
@@ -223,6 +226,7 @@ def spin(m: Machine, s: Strand, e: Event) -> None:
     if len(flag.writers) > 1 or flag.value != e.number:
         m.hints.undecided = True
         m.late(s.number, m.pc[s.number] + 1)
+    flag.seen_by.append((s.number, m.pc[s.number] + 1))
     m.note(s, "sees", e.shown, str(flag.value))
 
 

@@ -77,7 +77,7 @@ def _fault(x: Execution, finding: Finding, due: tuple[str, ...]) -> Fault:
 
 def _due(x: Execution, pair: Unordered) -> tuple[str, str] | None:
     """The rule whose breach explains a race, and the fact in words."""
-    if pair.missing:
+    if pair.missing or x.finding.rule.startswith("mbar."):
         return None
     for name, rule, fact in FORGIVEN:
         found = run(Machine(x.machine.program, x.machine.axioms, frozenset((name,))), x.schedule)
@@ -131,6 +131,8 @@ def _message(rule: str, place: str, first: Record, second: Record) -> str:
             return f"the release of `{place}` covers only its own thread: {other} can come while {one} is not done"
         case "mbar.scope":
             return f"the scope of the synchronisation is too narrow to order {one} before {other} on `{place}`"
+        case "mbar.reinit" | "mbar.alias":
+            return f"nothing orders {one} before {other}, which changes what the memory of `{place}` is"
         case "race.raw":
             return f"race on `{place}`: {other} can read it before {one} has written it"
         case "race.war":

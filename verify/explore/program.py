@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.skeleton.objects import Mbarriers
-from exogpu.ir.skeleton.operations import Init, InitFence, MemoryFence, ProxyFence, Unsupported
+from exogpu.ir.skeleton.operations import Init, InitFence, Inval, MemoryFence, ProxyFence, Unsupported
 from exogpu.ir.skeleton.tree import Elect, For, If, RoleDecl, Skeleton, Stmt
 from exogpu.verify.explore.events import Event, Path, Trace, Window
 from exogpu.verify.explore.knowledge import Rows
@@ -66,6 +66,8 @@ class Program:
     rows: Rows
     initialised: frozenset[tuple[int, str, int]]
     """Mbarriers that some event initialises."""
+    invalidated: frozenset[tuple[int, str, int]]
+    """Mbarriers that some event invalidates."""
     overlaid: Mapping[Space, tuple[tuple[int, tuple[int, str, int]], ...]]
     """Mbarriers that lie in a shared object: the cell and the barrier, by space."""
     elections: Mapping[tuple[int, int, Path, tuple[tuple[str, int], ...]], frozenset[int]]
@@ -114,6 +116,7 @@ def program_of(
         {key: tuple(numbers) for key, numbers in warps.items()},
         _rows(skeleton),
         frozenset(inits),
+        frozenset(b for s in strands for e in s.events if isinstance(e.op, Inval) for b in e.barriers),
         _overlaid(skeleton, storage),
         _elections(strands),
         any(isinstance(o, Mbarriers) and o.count is not None for o in skeleton.objects),

@@ -7,6 +7,7 @@ from itertools import groupby
 from exogpu.ir.skeleton.operations import BarSync
 from exogpu.verify.explore.finding import Finding
 from exogpu.verify.explore.machine import ENDED, Logged, Machine
+from exogpu.verify.explore.memory import Record, Unordered
 from exogpu.verify.explore.program import Strand
 from exogpu.verify.explore.text import operation
 from exogpu.verify.result import Step
@@ -36,15 +37,21 @@ def steps(m: Machine, finding: Finding, end: int) -> tuple[Step, ...]:
     taking_part = set(finding.strands)
     log = m.log[:end]
     if finding.pair is not None:
-        second = finding.pair.second
-        log = [x for x in log if (x.strand, x.event, x.what) != (second.actor, second.pos - 1, "starts")]
-        first = (finding.pair.first.actor, finding.pair.first.pos - 1)
+        earlier, later = _in_time(m, finding.pair)
+        log = [x for x in log if (x.strand, x.event, x.what) != (later.actor, later.pos - 1, "starts")]
+        first = (earlier.actor, earlier.pos - 1)
         used = {x.barrier for x in log if x.strand in taking_part and x.barrier}
         kept = [x for x in log if _of_race(x, taking_part, used, first)]
     else:
         kept = [x for x in log if x.barrier in finding.barriers or (x.strand in taking_part and x.what != "accesses")]
     found = [_step(m, list(same)) for _, same in groupby(kept, key=lambda x: _place(m, x))]
     return (*found[-MOST_STEPS:], *_last(m, finding))
+
+
+def _in_time(m: Machine, pair: Unordered) -> tuple[Record, Record]:
+    """The two accesses in the order of this execution, which ended with the later one."""
+    unfinished = m.pc[pair.first.actor] == pair.first.pos - 1
+    return (pair.second, pair.first) if unfinished else (pair.first, pair.second)
 
 
 def _of_race(x: Logged, strands: set[int], barriers: set[str], first: tuple[int, int]) -> bool:
@@ -81,7 +88,7 @@ def _several(m: Machine, s: Strand, lanes: int) -> str:
 
 def _last(m: Machine, finding: Finding) -> list[Step]:
     if finding.pair is not None:
-        r = finding.pair.second
+        _, r = _in_time(m, finding.pair)
         s = m.program.strands[r.actor]
         event = f"{'issues' if r.flight >= 0 else 'executes'} {operation(r.event)}: race"
         return [Step(m.program.actor(s), r.event.op.span, r.event.iteration, event)]

@@ -270,6 +270,92 @@ def no_cycle(n: size):
             wait(b, parity=i)
 
 
+@skeleton
+def invalidated_too_soon():
+    """One thread invalidates while another may still wait."""
+    b = mbarrier()
+    with role("all", threads=64):
+        if tid == 0:
+            init(b, 64)
+        cta_sync()
+        arrive(b)
+        wait(b, parity=0)
+        if tid == 0:
+            inval(b)
+
+
+@skeleton
+def invalidated_after_all():
+    b = mbarrier()
+    with role("all", threads=64):
+        if tid == 0:
+            init(b, 64)
+        cta_sync()
+        arrive(b)
+        wait(b, parity=0)
+        cta_sync()
+        if tid == 0:
+            inval(b)
+
+
+@skeleton
+def reused_too_soon():
+    """The memory of an invalidated barrier is used without order."""
+    x = smem(1)
+    b = mbarrier(1, at=x[0])
+    with role("all", threads=64):
+        if tid == 0:
+            init(b[0], 1)
+            arrive(b[0])
+            wait(b[0], parity=0)
+            inval(b[0])
+        if tid == 40:
+            store(x[0])
+
+
+@skeleton
+def reused_in_order():
+    x = smem(1)
+    b = mbarrier(1, at=x[0])
+    with role("all", threads=64):
+        if tid == 0:
+            init(b[0], 1)
+            arrive(b[0])
+            wait(b[0], parity=0)
+            inval(b[0])
+        cta_sync()
+        if tid == 40:
+            store(x[0])
+
+
+@skeleton
+def announced_too_late():
+    """The arrival can come before the bytes are announced, and then completes the phase."""
+    full = mbarrier(count=1)
+    x = smem()
+    with role("load", threads=1):
+        expect(full, 64)
+        tma_load(x, full, bytes=64)
+    with role("start", threads=1):
+        arrive(full)
+    with role("use", threads=1):
+        wait(full, parity=0)
+        load(x)
+
+
+@skeleton
+def announced_before():
+    full = mbarrier(count=1)
+    x = smem()
+    with role("load", threads=1):
+        expect(full, 64)
+        tma_load(x, full, bytes=64)
+        arrive(full)
+    with role("use", threads=1):
+        wait(full, parity=0)
+        load(x)
+
+
 TWINS = [
     ("deadlock.cycle", count_high, count_right),
     ("mbar.count", more_than_pending, as_pending),
@@ -283,4 +369,7 @@ TWINS = [
     ("mbar.unobserved_phase", unobserved, observed),
     ("mbar.lane_release", one_lane_releases, one_lane_after_all),
     ("deadlock.cycle", cycle, no_cycle),
+    ("mbar.reinit", invalidated_too_soon, invalidated_after_all),
+    ("mbar.alias", reused_too_soon, reused_in_order),
+    ("race.raw", announced_too_late, announced_before),
 ]

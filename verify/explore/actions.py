@@ -161,7 +161,7 @@ def cluster_arrive(m: Machine, s: Strand, e: Event) -> None:
     op = e.op
     assert isinstance(op, ops.ClusterArrive)
     if s.number in m.cluster.arrived or m.unwaited[s.number]:
-        message = f"{s.name} arrives at the cluster's barrier again without a wait"
+        message = f"{m.program.actor(s)} arrives at the cluster's barrier again without a wait"
         m.fail(Finding("bar.recycle", message, e.op.span, "arrives twice", (s.number,)))
     known = m.publish(s)
     if op.relaxed and "relaxed" not in m.lenient:

@@ -35,7 +35,7 @@ def _deadlock(m: Machine, blocked: list[Strand]) -> Finding:
         span = m.event(strands[0]).op.span
         if span != e.op.span:
             labels.setdefault(span, Label(span, f"{role} waits here"))
-    facts = [(_who(m, strands), what) for (_, what), strands in groups.items()]
+    facts = [(m.program.actors(strands), what) for (_, what), strands in groups.items()]
     facts += [("overtaken", text) for s in order[:1] for text in _overtaken(m, s)]
     message = f"{m.program.actor(first)} waits for ever in {operation(e)}{at(e.iteration)}{why}"
     also = () if rule == "deadlock.cycle" else ("deadlock.cycle",)
@@ -62,18 +62,6 @@ def _awaited(m: Machine, s: Strand) -> str:
             return "free registers"
         case _:
             return e.shown
-
-
-def _who(m: Machine, strands: list[Strand]) -> str:
-    """Strands of one role, in words."""
-    first = strands[0]
-    if len(strands) == 1:
-        return m.program.actor(first)
-    lanes = sum(s.weight for s in strands if s.cta == first.cta)
-    whole = lanes == first.role.threads
-    name = first.role.name if whole else f"{lanes} threads of {first.role.name}"
-    ctas = sorted({s.cta for s in strands})
-    return name if m.program.skeleton.cluster == 1 else f"{name}, CTA {', '.join(map(str, ctas))}"
 
 
 def _rank(m: Machine, s: Strand) -> tuple[int, int]:

@@ -99,18 +99,18 @@ def _race(m: Machine, finding: Finding, due: tuple[str, str] | None) -> tuple[Fi
     cells = finding.pair.cells >> storage.roots[name][1]
     place = storage.text(name, cells)
     rule = finding.rule if due is None else due[0]
-    facts = [("cell", place), ("first", _who(m, first)), ("second", _who(m, second))]
+    lanes = ("a lane of ", "another lane of ") if first.strand == second.strand >= 0 else ("", "")
+    who = [
+        f"{operation(r.event)} by {lane}{m.program.actor(m.program.strands[r.actor])}{at(r.event.iteration)}"
+        for r, lane in zip((first, second), lanes, strict=True)
+    ]
+    facts = [("cell", place), ("first", who[0]), ("second", who[1])]
     facts += [("missing", due[1])] if due is not None else []
     labels = (Label(first.event.op.span, f"first: {_did(first)}"),)
     message = _message(rule, place, first, second)
     also = () if rule == finding.rule else (hazard(first.mode, second.mode),)
     label = f"second: {_did(second)}"
     return replace(finding, rule=rule, message=message, label=label, labels=labels, facts=tuple(facts)), also
-
-
-def _who(m: Machine, r: Record) -> str:
-    s = m.program.strands[r.actor]
-    return f"{operation(r.event)} by {m.program.actor(s)}{at(r.event.iteration)}"
 
 
 def _did(r: Record) -> str:

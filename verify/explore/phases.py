@@ -109,7 +109,8 @@ def count(m: Machine, s: Strand, b: Mbarrier, arrivals: int, *, more: bool = Fal
     m.note(s, "arrives", b.name, state(b))
     if settle(m, s, b, m.pc[s.number]) and more:
         e = m.event(s)
-        message = f"{operation(e)} by {s.name} completes phase {b.completed - 1} of `{b.name}` and arrives for the next"
+        who, phase = m.program.actor(s), b.completed - 1
+        message = f"{operation(e)} by {who} completes phase {phase} of `{b.name}` and arrives for the next"
         _mention(m, s, b, e, "mbar.count", message)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -46,13 +46,6 @@ class Strand:
         """Number of lanes."""
         return len(self.lanes)
 
-    @property
-    def name(self) -> str:
-        """The strand in words."""
-        one = len(self.lanes) == 1
-        where = f"thread {self.lanes[0]}" if one else f"warp {self.lanes[0] // WARP}"
-        return self.role.name if self.role.threads == 1 else f"{where} of {self.role.name}"
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
@@ -81,8 +74,26 @@ class Program:
         return tuple((strand.cta, w) for w in range(first, first + 4))
 
     def actor(self, strand: Strand) -> str:
-        """A strand, with its CTA if there are several."""
-        return strand.name if self.skeleton.cluster == 1 else f"{strand.name}, CTA {strand.cta}"
+        """A strand in words, with its CTA if there are several."""
+        return self.actors([strand])
+
+    def actors(self, strands: Sequence[Strand]) -> str:
+        """Strands of one role in words: the role, warps of it, or threads."""
+        role = strands[0].role
+        lanes = {(s.cta, tid) for s in strands for tid in s.lanes}
+        ctas = {s.cta for s in strands}
+        warps = {(cta, tid // WARP) for cta, tid in lanes}
+        if len(lanes) == role.threads * len(ctas):
+            name = role.name
+        elif len(lanes) == 1:
+            name = f"thread {strands[0].lanes[0]} of {role.name}"
+        elif len(warps) == 1:
+            some = "" if len(lanes) == WARP else f"{len(lanes)} lanes of "
+            name = f"{some}warp {strands[0].lanes[0] // WARP} of {role.name}"
+        else:
+            whole = len(lanes) == WARP * len(warps)
+            name = f"{len(warps)} warps of {role.name}" if whole else f"{len(lanes)} threads of {role.name}"
+        return name if self.skeleton.cluster == 1 else f"{name}, CTA {', '.join(map(str, sorted(ctas)))}"
 
 
 def program_of(

@@ -81,7 +81,7 @@ def test_narrow_scopes_do_by_axiom() -> None:
 
 
 def test_stores_drain_at_the_end_by_axiom() -> None:
-    ends = runpy.run_path(str(CASES / "memory.py"))["ends_in_flight"]
+    ends = runpy.run_path(str(CASES / "copies.py"))["ends_in_flight"]
     assert isinstance(explore(ends, {}, ASSUMED), Fault)
     assert explore(ends, {}, ASSUMED | {"L6"}) == Clean(True)
 

@@ -17,7 +17,8 @@ HELP = {
     "wgmma.reg_fence": "execute wgmma_fence() between the register access and the first wgmma",
     "wgmma.reg_inflight": "wait for the wgmma group (wgmma_wait) before touching the accumulator",
     "mbar.lane_release": "an Arrive publishes only what its own thread did: Fence() first, or let every warp arrive",
-    "uninit": "write every element of a fresh buffer before it is read; the first wgmma of a tile does not accumulate",
+    "uninit": "write every element of a fresh buffer before it is read, also where a loop has no trips (or require "
+    "some); the first wgmma of a tile does not accumulate",
     "mbar.count": "initialise the barrier with the number of arriving threads",
     "bar.count": "declare the barrier with the number of threads that arrive or sync in each generation",
     "bar.recycle": "let the warp wait for a thread that has synced in the generation before, or sync itself",

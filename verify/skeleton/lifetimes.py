@@ -18,9 +18,10 @@ from exogpu.verify.instance import Instance, Model
 from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal
 from exogpu.verify.ordinal import count_all
+from exogpu.verify.performed import AWAITED
 from exogpu.verify.phases import Phases, barrier_cta, channels, executions, executors
 from exogpu.verify.pieces import Piece
-from exogpu.verify.program import Access, Event, ExitAction, Program
+from exogpu.verify.program import Access, ArriveAction, Event, ExitAction, Program
 from exogpu.verify.races import concrete_box
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
@@ -147,4 +148,5 @@ def _over(program: Program, event: Event, access: Access | None, end: Event, cta
 
     reads = access is not None and access.mode is Mode.READ
     name = f"exit/{cta}/{event.id}-{end.id}"
-    return Goal(name, event, end, condition, check, Needs(reads_only=reads))
+    also = AWAITED if access is None and isinstance(event.action, ArriveAction) else None
+    return Goal(name, event, end, condition, check, Needs(reads_only=reads), also=also)

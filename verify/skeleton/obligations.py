@@ -22,6 +22,7 @@ from exogpu.verify.instance import Instance, Model
 from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal
 from exogpu.verify.ordinal import NoClosedForm, count_all
+from exogpu.verify.performed import performed
 from exogpu.verify.phases import Phases, arrives, awaits, channels
 from exogpu.verify.pieces import Piece
 from exogpu.verify.program import Barrier, Event, ExpectAction, Program
@@ -311,8 +312,9 @@ def _follows(barrier: Barrier, earlier: Event, later: Event, behind: int) -> Goa
         same = cta_meant(u.program, x) == cta_meant(u.program, y)
         return same and 0 <= u.number_at(x) == u.number_at(y) - behind
 
+    needs, also = performed(earlier)
     name = f"before/{barrier.name}/{earlier.id}-{later.id}"
-    return Goal(name, earlier, later, condition, check, Needs(temporal=True))
+    return Goal(name, earlier, later, condition, check, needs, also=also)
 
 
 def _held(program: Program, barrier: Barrier, hold: Event, flows: tuple[Flow, ...]) -> Iterator[Obligation]:

@@ -37,6 +37,13 @@ def test_overtaken_wait_names_phases_and_blocked_roles() -> None:
     assert [s.event for s in found.steps[-2:]] == ["wait(ready[0]) waits for ever", "bar_sync(1, 64) waits for ever"]
 
 
+def test_a_deadlock_names_who_is_missing() -> None:
+    found = fault("never_meets")
+    assert found.rule == "deadlock.cycle"
+    waiting = dict(found.facts)["a, CTA 0, 1"]
+    assert waiting == "waits in cluster_wait() for the whole cluster; b, CTA 0 has not arrived"
+
+
 def test_unordered_accesses_can_come_either_way() -> None:
     found = fault("either_way")
     assert {found.rule, *found.other} == {"race.raw", "race.war"}

@@ -6,7 +6,7 @@ from exogpu.diagnostics import Label
 from exogpu.ir.skeleton import operations as ops
 from exogpu.ir.skeleton.objects import Global
 from exogpu.verify.explore.finding import Finding
-from exogpu.verify.explore.machine import BARRIER_WAITS, ENDED, RUNNING, WARP_WAITS, Machine
+from exogpu.verify.explore.machine import BARRIER_WAITS, ENDED, EXITED, RUNNING, WARP_WAITS, Machine
 from exogpu.verify.explore.mbarriers import Mbarrier
 from exogpu.verify.explore.program import Strand
 from exogpu.verify.explore.storage import EVERYWHERE
@@ -107,9 +107,20 @@ def _awaits(m: Machine, s: Strand) -> str:
         )
     if isinstance(e.op, ops.Spin):
         return f"waits until {operation(e)} sees {e.number}; it is {m.flags[e.barriers[0]].value}"
+    if isinstance(e.op, ops.ClusterWait):
+        return f"waits in {operation(e)} for the whole cluster; {_missing(m)}"
     if isinstance(e.op, ops.SetMaxnreg):
         return f"waits in {operation(e)} for registers; {m.pool[s.cta]} per thread of a warp are free"
     return f"waits in {operation(e)}"
+
+
+def _missing(m: Machine) -> str:
+    """Who has not arrived at the cluster's barrier."""
+    missing = [s for s in m.program.strands if m.state[s.number] != EXITED and s.number not in m.cluster.arrived]
+    if not missing:
+        return "it has not arrived itself"
+    first = [s for s in missing if (s.cta, s.role.name) == (missing[0].cta, missing[0].role.name)]
+    return f"{m.program.actors(first)} has not arrived"
 
 
 def _cause(m: Machine, blocked: list[Strand]) -> tuple[str, str]:

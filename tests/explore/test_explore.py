@@ -33,7 +33,7 @@ def test_overtaken_wait_names_phases_and_blocked_roles() -> None:
     facts = dict(found.facts)
     assert facts["warp 1 of use"].startswith("waits for phase 2 of ready[0] (parity 0)")
     assert "waits in bar_sync(1, 64)" in facts["warp 0 of use"]
-    assert "phase 0 of ready[0] was complete, but phase 1 completed, too" in facts["overtaken"]
+    assert "phase 0 of ready[0] was complete, but phase 1 completed before" in facts["overtaken"]
     assert [s.event for s in found.steps[-2:]] == ["wait(ready[0]) waits for ever", "bar_sync(1, 64) waits for ever"]
 
 

@@ -29,7 +29,7 @@ def _deadlock(m: Machine, blocked: list[Strand]) -> Finding:
     rule, why = _cause(m, blocked)
     groups: dict[tuple[str, str], list[Strand]] = {}
     for s in order:
-        groups.setdefault((s.role.name if s.role.threads == 1 else f"{s.role.name}", _awaits(m, s)), []).append(s)
+        groups.setdefault((s.role.name, _awaits(m, s)), []).append(s)
     labels: dict[object, Label] = {}
     for (role, _), strands in groups.items():
         span = m.event(strands[0]).op.span
@@ -77,16 +77,18 @@ def _barrier(m: Machine, s: Strand) -> Mbarrier | None:
 
 
 def _overtaken(m: Machine, s: Strand) -> list[str]:
-    """Phases that were complete while the strand could have passed, and are complete no more by its parity."""
+    """Phases whose completion let the strand pass once, and does no more by its parity."""
     b = _barrier(m, s)
     if b is None:
         return []
-    last = m.last_phase.get((s.number, b.key), -1)
+    # a first wait for odd parity passes on the fresh barrier
+    last = m.last_phase.get((s.number, b.key), -1 - m.event(s).number)
     if b.completed - last <= 2:
         return []
+    before = f"phase {last + 1} of {b.name} was complete" if last >= -1 else f"{b.name} was fresh"
     return [
-        f"phase {last + 1} of {b.name} was complete, but phase {b.completed - 1} completed, too, before "
-        f"{m.program.actor(s)} looked: by its parity the wait is for phase {b.completed} now"
+        f"{before}, but phase {b.completed - 1} completed before {m.program.actor(s)} looked: "
+        f"by its parity the wait is for phase {b.completed} now"
     ]
 
 

@@ -77,12 +77,13 @@ def with_status(report: Report, *statuses: Status) -> tuple[Obligation, ...]:
     return tuple(sorted((o for o in report.obligations if o.status in statuses), key=_rank))
 
 
-CAUSES = ("bar.", "mbar.", "group.", "deadlock.")
+CAUSES = ("mbar.lag", "bar.", "mbar.", "group.", "deadlock.")
 """Rules whose violation brings others with it: a barrier that does not work orders nothing."""
 
 
-def _rank(obligation: Obligation) -> tuple[bool, bool]:
-    return obligation.status is not Status.REFUTED, not obligation.rule.startswith(CAUSES)
+def _rank(obligation: Obligation) -> tuple[bool, bool, bool]:
+    rule = obligation.rule
+    return obligation.status is not Status.REFUTED, not rule.startswith(CAUSES), not rule.startswith(CAUSES[0])
 
 
 def times(count: int) -> str:

@@ -22,9 +22,9 @@ from exogpu.verify.data_verdicts import claimed
 from exogpu.verify.endings import Delay, Early, Stuck
 from exogpu.verify.holds import in_time
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal, Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.ordinal import NoClosedForm
+from exogpu.verify.performed import performed
 from exogpu.verify.phases import Phases, arrives, awaits, barrier_cta, channels, copies
 from exogpu.verify.pieces import GROUP, Piece
 from exogpu.verify.predecessor import Way, ways_for_signal, ways_for_wait
@@ -351,7 +351,8 @@ def _before_exit(program: Program, barrier: Barrier, signal: Event) -> Iterator[
         here = y.first // program.threads
         return cta_meant(program, x) == here != x.first // program.threads
 
-    goal = Goal(f"exit/{barrier.name}/{signal.id}", signal, end, remote, check, Needs(temporal=True))
+    needs, also = performed(signal)
+    goal = Goal(f"exit/{barrier.name}/{signal.id}", signal, end, remote, check, needs, also=also)
     title = f"CTAs end after the remote arrives on their {barrier.name} at line {signal.span.line}"
     base = Obligation(goal.name, "cluster.exit", title, Status.PROVED, signal.span)
     match decide(program, goal):

@@ -159,7 +159,7 @@ class ChainFormula:
         x, y = self.x, self.y
         pipeline = x.event.pipeline is not None and x.event.pipeline == y.event.pipeline
         ordered = x.event.completion is None or pipeline
-        if not ordered or self.needs.fence is not None:
+        if not ordered or self.needs.fence is not None or self.needs.woken:
             return self.ctx.api.literal(False)
         return self.ctx.api.conj((self.model.same_thread(x.threads, y.threads), self.model.before(x, y)))
 
@@ -193,6 +193,8 @@ class ChainFormula:
     def _from_source(self, node: Instance, allowed: frozenset[str]) -> Formula:
         x = self.x
         match x.event.completion:
+            case None if self.needs.woken:
+                return self._wakes(x, node)
             case None:
                 wakes = [self._signal(x, node, allowed)] if _same_barrier(x.event, node.event) else []
                 return self.ctx.api.disj((self._program_order(x, node), *wakes))
@@ -233,6 +235,12 @@ class ChainFormula:
         if not isinstance(a.event.completion, TxOn) or not isinstance(b.event.action, AwaitAction):
             return self.ctx.api.literal(False)
         return self.ctx.api.conj((self.phases.same_cta(a, b), self.phases.ends_after(a, b, a.event.completion.barrier)))
+
+    def _wakes(self, a: Instance, b: Instance) -> Formula:
+        """The await returns only when the arrive itself has been performed."""
+        if not isinstance(a.event.action, ArriveAction) or not _same_barrier(a.event, b.event):
+            return self.ctx.api.literal(False)
+        return self.ctx.api.conj((self.phases.same_cta(a, b), self.phases.ends_after(a, b, a.event.action.barrier)))
 
     def _signal(self, a: Instance, b: Instance, allowed: frozenset[str]) -> Formula:
         signal, wait = a.event.action, b.event.action

@@ -147,6 +147,7 @@ class Search:
         event = self.source.event
         into = set(node.item.threads) if node.item.event.exec is Exec.TOGETHER else {node.thread}
         follows = self.source.key < node.item.key and bool(into.intersection(self.source.threads))
+        follows = follows and not self.needs.woken
         if event.completion is None and (follows or not isinstance(event.action, ArriveAction)):
             return follows
         return any(n == node.index and t == node.thread for n, t in self._start())
@@ -182,7 +183,7 @@ class Search:
 
     def _direct(self, target: Occurrence) -> bool:
         """Ordered without an intermediate event: program order of one thread, or the wgmma pipeline."""
-        if self.source.key >= target.key:
+        if self.source.key >= target.key or self.needs.woken:
             return False
         shared = set(self.source.threads) & set(target.threads)
         if self.source.event.completion is None:
@@ -193,7 +194,7 @@ class Search:
     def _start(self) -> Iterator[tuple[int, int]]:
         match self.source.event.completion:
             case None:
-                for t in self.source.threads:
+                for t in self.source.threads if not self.needs.woken else ():
                     yield from self._next(t, self.source.key)
                 yield from self._wakes()
             case InGroup(group):

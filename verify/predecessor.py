@@ -15,9 +15,9 @@ from exogpu.smt.terms import Formula
 from exogpu.verify.barriers import Party, covers, observed_before, parties, uniform_lags
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, cta_meant
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal
 from exogpu.verify.ordinal import count_until
+from exogpu.verify.performed import performed
 from exogpu.verify.phases import (
     Phases,
     arrives,
@@ -98,7 +98,8 @@ def _follows(barrier: Barrier, earlier: Event, later: Event, *, peers: bool) -> 
         return 0 <= u.number_at(x) == u.number_at(y) - ring
 
     name = f"before/{barrier.name}/{earlier.id}-{later.id}"
-    return Goal(name, earlier, later, condition, check, Needs(temporal=True))
+    needs, also = performed(earlier)
+    return Goal(name, earlier, later, condition, check, needs, also=also)
 
 
 def _arrived(barrier: Barrier, signal: Event, sent: list[Event], party: Party, n: int) -> Property:

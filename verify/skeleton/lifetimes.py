@@ -14,17 +14,18 @@ from exogpu.smt.poly import ZERO
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
 from exogpu.verify.declared import CLUSTER_BARRIER
-from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
+from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal
 from exogpu.verify.ordinal import count_all
+from exogpu.verify.performed import AWAITED
 from exogpu.verify.phases import Phases, barrier_cta, channels, executions, executors
 from exogpu.verify.pieces import Piece
-from exogpu.verify.program import Access, Event, ExitAction, Program
+from exogpu.verify.program import Access, ArriveAction, Event, ExitAction, Program
 from exogpu.verify.races import concrete_box
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
-from exogpu.verify.skeleton.numbering import Flow
+from exogpu.verify.skeleton.flows import Flow
 from exogpu.verify.skeleton.obligations import joins
 from exogpu.verify.skeleton.settle import any_of, obligation, settle
 
@@ -47,7 +48,8 @@ def _remote(program: Program, event: Event) -> list[Access]:
 
 
 def _reaches_out(program: Program, event: Event) -> bool:
-    if getattr(event.action, "barrier", None) == CLUSTER_BARRIER:
+    barrier = program.barriers.get(getattr(event.action, "barrier", ""))
+    if barrier is not None and (barrier.split or barrier.flag):
         return False
     if any(t // program.threads != cta for t, cta in channels(program, event)):
         return True
@@ -104,7 +106,8 @@ def _ending(program: Program, skeleton: Skeleton) -> set[int]:
 def _ended(program: Program, event: Event, cta: int) -> Iterator[Obligation]:
     """What touches a CTA is over when one of its threads ends, and so before the CTA does."""
     meant = {c for _, c in channels(program, event)} if barrier_cta(event) is not None else set()
-    joins_cluster = getattr(event.action, "barrier", None) == CLUSTER_BARRIER
+    barrier = program.barriers.get(getattr(event.action, "barrier", ""))
+    joins_cluster = barrier is not None and (barrier.split or barrier.flag)
     own = {t // program.threads for t in executors(program, event)}
     signals = cta in meant and own != {cta} and not joins_cluster
     uses = [a for a in event.accesses if isinstance(program.buffers[a.buffer].memory, Smem)]
@@ -145,4 +148,5 @@ def _over(program: Program, event: Event, access: Access | None, end: Event, cta
 
     reads = access is not None and access.mode is Mode.READ
     name = f"exit/{cta}/{event.id}-{end.id}"
-    return Goal(name, event, end, condition, check, Needs(reads_only=reads))
+    also = AWAITED if access is None and isinstance(event.action, ArriveAction) else None
+    return Goal(name, event, end, condition, check, Needs(reads_only=reads), also=also)

@@ -156,6 +156,6 @@ def _writes(model: Model, event: Event, access: Access, cell: list[Poly]) -> Ite
             env.setdefault(LANE, lift(0))
         x = model.at(event, env)
         parts = [x.domain]
-        for (lo, extent), c in zip(model.box(x, access), cell, strict=True):
-            parts.append(model.ctx.between(lo, c, lo + extent))
+        for (low, length), c in zip(model.box(x, access), cell, strict=True):
+            parts.append(model.ctx.between(low, c, low + length))
         yield model.ctx.api.conj(parts)

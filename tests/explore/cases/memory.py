@@ -376,7 +376,7 @@ def copies_arrive():
     x = smem(64)
     with role("copy", threads=64):
         cp_async(x[tid])
-        cp_arrive(landed)
+        cp_arrive(landed, noinc=True)
     with role("use", threads=32):
         wait(landed, parity=0)
         load(x)
@@ -387,7 +387,7 @@ def copied_after_arrive():
     landed = mbarrier(count=64)
     x = smem(64)
     with role("copy", threads=64):
-        cp_arrive(landed)
+        cp_arrive(landed, noinc=True)
         cp_async(x[tid])
     with role("use", threads=32):
         wait(landed, parity=0)

@@ -133,6 +133,7 @@ class Search:
         threads = unrolling.program.everybody if everybody else unrolling.representatives
         self.threads = frozenset(threads) | frozenset(source.threads)
         self.keys: dict[int, list[Key]] = {}
+        self.told: set[tuple[str, int, int, int, bool]] = set()
 
     def path_to(self, target: Occurrence) -> list[PathNode] | None:
         """The intermediate nodes of a shortest path to `target` (empty: ordered directly), or None."""
@@ -145,6 +146,7 @@ class Search:
             return None
         parents: dict[_State, _State | None] = {}
         queue: deque[_State] = deque()
+        self.told.clear()
         for n, t in self._start():
             self._push(queue, parents, (n, t, fenced or self._is_fence(n, t)), None)
         while queue:
@@ -152,7 +154,7 @@ class Search:
             n, t, ready = state
             if ready and self._reaches(n, t, target):
                 return self._unwind(state, parents)
-            for m, s in self._successors(n, t):
+            for m, s in self._successors(n, t, ready=ready):
                 self._push(queue, parents, (m, s, ready or self._is_fence(m, s)), state)
         return None
 
@@ -353,13 +355,23 @@ class Search:
         item = self.u.items[n]
         yield n, item.first if item.event.exec is Exec.TOGETHER else thread
 
-    def _successors(self, n: int, thread: int) -> Iterator[tuple[int, int]]:
+    def _successors(self, n: int, thread: int, *, ready: bool) -> Iterator[tuple[int, int]]:
         item = self.u.items[n]
         for t in self._leaving(item, thread):
             yield from self._next(t, item.key)
-        if isinstance(item.event.action, ArriveAction):
+        if isinstance(item.event.action, ArriveAction) and self._first_to_tell(item.event.action, n, thread, ready):
             yield from self._woken(item, thread, self.u.barrier_cta(n), self.u.number(n, thread))
         yield from self._ends_elsewhere(n)
+
+    def _first_to_tell(self, signal: ArriveAction, n: int, thread: int, ready: bool) -> bool:
+        """No arrive that the path hands on through has been for this phase yet; others only lead where the first does."""
+        if not self.needs.through(signal, self.axioms):
+            return False
+        home = thread // self.u.program.threads
+        phase = (signal.barrier, self.u.barrier_cta(n), self.u.number(n, thread), home, ready)
+        fresh = phase not in self.told
+        self.told.add(phase)
+        return fresh
 
     def _leaving(self, item: Occurrence, thread: int) -> Iterator[int]:
         if item.event.exec is Exec.TOGETHER:

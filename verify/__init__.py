@@ -8,14 +8,15 @@ instance, index, ordinal,   symbolic instances of its events; how often a statem
   bounds_of, phases           form; hence phases of barriers and commit groups
 landing                     when a cp.async has landed for those that await an mbarrier
 concrete, graph, mbarrier,  the explicit engine: unrolled at concrete sizes, happens-before paths, an operational run
-  machine
+  flights, endings, machine
 session, single, ordering,  one solver session; properties of single instances; ordering of pairs by lifted chains
   chain, lift
 races, reuse, barriers,     what has to be shown, one module per kind of obligation
   bounds, overflow, claim,
   registers, reductions
 data_verdicts,              the verdicts as obligations, with counterexamples in the user's words
-  barrier_verdicts, initialised, witness, text
+  barrier_verdicts, witness, text
+small, initialised          sizes at which a sequential program is run; results that depend on unwritten memory
 result, proven, cache       what comes out; the seal that `codegen` asks for; reports of earlier runs
 explain                     a chain in the words of a kernel engineer
 explicit, simulator         the oracles that keep the prover honest, one with the prover's own events, one without

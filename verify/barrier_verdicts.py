@@ -19,11 +19,12 @@ from exogpu.verify.barriers import (
 )
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
 from exogpu.verify.data_verdicts import claimed
-from exogpu.verify.graph import Needs
+from exogpu.verify.endings import Delay, Early, Stuck
+from exogpu.verify.holds import in_time
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.machine import Delay, Early, Stuck
 from exogpu.verify.ordering import Goal, Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.ordinal import NoClosedForm
+from exogpu.verify.performed import performed
 from exogpu.verify.phases import Phases, arrives, awaits, barrier_cta, channels, copies
 from exogpu.verify.pieces import GROUP, Piece
 from exogpu.verify.predecessor import Way, ways_for_signal, ways_for_wait
@@ -32,7 +33,7 @@ from exogpu.verify.replay import by_machine, reached, run
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.split import in_turns
-from exogpu.verify.text import HELP
+from exogpu.verify.text import HELP, HOLD
 from exogpu.verify.transactions import byte_obligations
 from exogpu.verify.trial import on_trial
 from exogpu.verify.withdrawn import would_order
@@ -101,6 +102,7 @@ def _phases(program: Program, barrier: Barrier) -> Iterator[Obligation]:
             yield _before_wait(program, barrier, wait)
     for signal in (*arrives(program, barrier.name), *copies(program, barrier.name)):
         yield _observed(program, barrier, signal)
+        yield from _held(program, barrier, signal)
     for signal in arrives(program, barrier.name):
         if barrier_cta(signal) is not None:
             yield from _before_exit(program, barrier, signal)
@@ -134,13 +136,14 @@ def _count(program: Program, barrier: Barrier) -> Obligation:
     if found == barrier.count:
         return base
     message = f"`{barrier.name}` waits for {barrier.count} arrivals per phase but {found} threads arrive"
+    tried = replace(base, status=Status.UNKNOWN, reason=f"{message}, yet no run was found to try")
     for wait in awaits(program, barrier.name) or arrives(program, barrier.name):
         verdict = hold(program, reached(wait))
         if isinstance(verdict, Found):
-            refuted = run(program, base, verdict.sizes, message)
-            if refuted.status is Status.REFUTED:
-                return refuted
-    return replace(base, status=Status.UNKNOWN, reason=f"{message}, yet no run that was tried fails")
+            tried = run(program, base, verdict.sizes, message)
+            if tried.status is Status.REFUTED:
+                return tried
+    return tried
 
 
 def _progress(program: Program, barrier: Barrier, wait: Event) -> Iterator[Obligation]:
@@ -207,6 +210,19 @@ def _observed(program: Program, barrier: Barrier, signal: Event) -> Obligation:
     return _any_of(program, base, ways_for_signal(program, barrier, signal), message)
 
 
+def _held(program: Program, barrier: Barrier, signal: Event) -> Iterator[Obligation]:
+    """A hold comes before the end of the phase that it is for."""
+    goals = tuple(in_time(program, barrier, signal))
+    title = f"{signal.label} (line {signal.span.line}) comes before its phase of {barrier.name} can end"
+    base = Obligation(f"held/{barrier.name}/{signal.id}", "mbar.count", title, Status.PROVED, signal.span)
+    if goals:
+        asked = f"executions x of {signal.label} (line {signal.span.line}) and y of the arrive for its phase"
+        base = replace(base, question=f"{asked}, where no chain below shows that x comes first in time")
+        message = f"the phase of `{barrier.name}` that {signal.label} is for can end before it"
+        verdict = _any_of(program, base, [Way(goals)], message)
+        yield replace(verdict, help=HOLD) if verdict.status is Status.REFUTED else verdict
+
+
 def _recycled(program: Program, barrier: Barrier, signal: Event) -> Obligation:
     """No warp may join a generation while the one before is still open."""
     base = Obligation(
@@ -224,12 +240,21 @@ def _recycled(program: Program, barrier: Barrier, signal: Event) -> Obligation:
     ways = [Way(tuple(goals), (exists,)) for exists, goals in pairs]
     message = f"{signal.label} can come while the generation before of `{barrier.name}` is still open"
     if not pairs:
-        # nobody who waits could have told the warp: look for a run that goes wrong
-        verdict = hold(program, reached(signal))
-        sizes = verdict.sizes if isinstance(verdict, Found) else None
-        unknown = replace(base, status=Status.UNKNOWN, reason=f"{message}: no thread waits for every generation")
-        return unknown if sizes is None else run(program, base, sizes, message)
+        return _nobody_tells(program, base, signal, message)
     return _any_of(program, base, ways, message)
+
+
+def _nobody_tells(program: Program, base: Obligation, signal: Event, message: str) -> Obligation:
+    """No thread that waits for every generation could have told the warp: it joins the first generation alone, or a run
+    goes wrong when its role hurries."""
+    match hold(program, reached(signal, 1)):
+        case Proved(_, query):
+            return replace(base, queries=(query,))
+        case Found(sizes, _):
+            joining = frozenset(thread for thread, _ in channels(program, signal))
+            return run(program, base, sizes, message, joining)
+        case Undecided(reason):
+            return replace(base, status=Status.UNKNOWN, reason=reason)
 
 
 def _any_of(program: Program, base: Obligation, ways: list[Way], message: str) -> Obligation:
@@ -320,7 +345,8 @@ def _before_exit(program: Program, barrier: Barrier, signal: Event) -> Iterator[
         here = y.first // program.threads
         return cta_meant(program, x) == here != x.first // program.threads
 
-    goal = Goal(f"exit/{barrier.name}/{signal.id}", signal, end, remote, check, Needs(temporal=True))
+    needs, also = performed(signal)
+    goal = Goal(f"exit/{barrier.name}/{signal.id}", signal, end, remote, check, needs, also=also)
     title = f"CTAs end after the remote arrives on their {barrier.name} at line {signal.span.line}"
     base = Obligation(goal.name, "cluster.exit", title, Status.PROVED, signal.span)
     match decide(program, goal):

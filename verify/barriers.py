@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, cta_meant
-from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
+from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal
 from exogpu.verify.ordinal import count_until
 from exogpu.verify.phases import (

@@ -17,10 +17,11 @@ from exogpu.smt.poly import Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify import skipped
 from exogpu.verify.axioms import in_order
-from exogpu.verify.graph import Edge, FenceKind, Needs, covers_cluster
+from exogpu.verify.graph import Edge
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
 from exogpu.verify.landing import landed
+from exogpu.verify.needs import FenceKind, Needs, Side, covers_cluster
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import (
     TASK,
@@ -158,41 +159,42 @@ class ChainFormula:
         x, y = self.x, self.y
         pipeline = x.event.pipeline is not None and x.event.pipeline == y.event.pipeline
         ordered = x.event.completion is None or pipeline
-        if not ordered or self.needs.fence is not None:
+        if not ordered or self.needs.fence is not None or self.needs.woken:
             return self.ctx.api.literal(False)
         return self.ctx.api.conj((self.model.same_thread(x.threads, y.threads), self.model.before(x, y)))
 
     def _admissible(self, nodes: list[Instance], allowed: frozenset[str]) -> Formula:
-        """What every chain here relies on is allowed; without L1, the source's own thread fences."""
+        """What every chain here relies on is allowed, and the fences stand where they have to."""
         if not self.needs.axioms <= allowed:
             return self.ctx.api.literal(False)
         parts: list[Formula] = []
         if self.needs.both_async and "L4" not in allowed:
             parts.append(self.ctx.eq(self.phases.own_cta(self.x), self.phases.own_cta(self.y)))
         kind = self.needs.fence
-        if kind is FenceKind.INIT:
-            made = (n for n in nodes if kind.made_by(n.event.action))
-            return self.ctx.api.disj(self.model.same_thread(self.x.threads, n.threads) for n in made)
-        if kind not in (None, FenceKind.REGISTER) and ("L1" not in allowed or self.model.program.cluster > 1):
-            fences = [n for n in nodes if kind is not None and kind.made_by(n.event.action)]
-            parts.append(self.ctx.api.disj(self._fences(n, allowed) for n in fences))
+        fences = [n for n in nodes if kind is not None and kind.made_by(n.event.action)]
+        parts += [self.ctx.api.disj(self._fences(n, side) for n in fences) for side in self.needs.sides(allowed)]
         return self.ctx.api.conj(parts)
 
-    def _fences(self, node: Instance, allowed: frozenset[str]) -> Formula:
-        """The proxy fence stands where it has to: in the CTA of y, covering the memory; without L1 in x's thread."""
-        ctx, parts = self.ctx, []
+    def _fences(self, node: Instance, side: Side) -> Formula:
+        """The fence is executed there, and covers the memory or the registers."""
+        ctx = self.ctx
+        if self.needs.fence is FenceKind.REGISTER:
+            return self.model.same_thread(node.threads, self.y.threads)
         here = self.phases.own_cta(node)
-        if self.model.program.cluster > 1:
-            parts.append(ctx.eq(here, self.phases.own_cta(self.y)))
+        match side:
+            case Side.SOURCE:
+                parts = [self.model.same_thread(self.x.threads, node.threads)]
+            case Side.TARGET:
+                parts = [ctx.eq(here, self.phases.own_cta(self.y))]
         if self.needs.home is not None and not covers_cluster(node.event.action):
             parts.append(ctx.eq(here, to_poly(ctx, self.needs.home, self.y.env)))
-        if "L1" not in allowed:
-            parts.append(self.model.same_thread(self.x.threads, node.threads))
         return ctx.api.conj(parts)
 
     def _from_source(self, node: Instance, allowed: frozenset[str]) -> Formula:
         x = self.x
         match x.event.completion:
+            case None if self.needs.woken:
+                return self._wakes(x, node)
             case None:
                 wakes = [self._signal(x, node, allowed)] if _same_barrier(x.event, node.event) else []
                 return self.ctx.api.disj((self._program_order(x, node), *wakes))
@@ -234,16 +236,30 @@ class ChainFormula:
             return self.ctx.api.literal(False)
         return self.ctx.api.conj((self.phases.same_cta(a, b), self.phases.ends_after(a, b, a.event.completion.barrier)))
 
+    def _wakes(self, a: Instance, b: Instance) -> Formula:
+        """The await returns only when the arrive itself has been performed."""
+        if not isinstance(a.event.action, ArriveAction) or not _same_barrier(a.event, b.event):
+            return self.ctx.api.literal(False)
+        return self.ctx.api.conj((self.phases.same_cta(a, b), self.phases.ends_after(a, b, a.event.action.barrier)))
+
     def _signal(self, a: Instance, b: Instance, allowed: frozenset[str]) -> Formula:
         signal, wait = a.event.action, b.event.action
         if not isinstance(signal, ArriveAction) or not self.needs.through(signal, allowed):
             return self.ctx.api.literal(False)
         if not isinstance(wait, AwaitAction) or not self.needs.heard(wait, abroad=False):
             return self.ctx.api.literal(False)
-        parts = [self.phases.same_cta(a, b), self.phases.ends_after(a, b, signal.barrier)]
+        parts = [self.phases.same_cta(a, b), self._reaches(a, b, signal.barrier, allowed)]
         if not self.needs.heard(wait, abroad=True):
             parts.append(self.ctx.eq(self.phases.own_cta(a), self.phases.own_cta(b)))
         return self.ctx.api.conj(parts)
+
+    def _reaches(self, a: Instance, b: Instance, barrier: str, allowed: frozenset[str]) -> Formula:
+        """The awaited phase ends after the arrive, or after a later one of its thread that hands on as much: such a
+        thread arrives for every phase."""
+        each = self.phases.one_each(a.event, barrier)
+        if each and all(self.needs.through(later, allowed) for later in each):
+            return self.ctx.le(self.phases.phase(a), self.phases.phase(b))
+        return self.phases.ends_after(a, b, barrier)
 
     def _program_order(self, a: Instance, b: Instance) -> Formula:
         left = a.threads

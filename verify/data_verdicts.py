@@ -16,7 +16,8 @@ from exogpu.verify.axioms import ASSUMED
 from exogpu.verify.bounds import claims
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Occurrence, Unrolling, occurrences
-from exogpu.verify.graph import FenceKind, Needs, Search
+from exogpu.verify.graph import Search
+from exogpu.verify.needs import FenceKind, Needs
 from exogpu.verify.ordering import Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.overflow import overflow_claims
 from exogpu.verify.pieces import Piece

@@ -10,7 +10,8 @@ from exogpu.ir.evaluate import evaluate
 from exogpu.verify.chain import CtaOf, First, Fixed, Last, LiftedChain, Meant, Near, Skipped, ThreadOf, Where, axioms
 from exogpu.verify.chain import Link as Lifted
 from exogpu.verify.declared import CTA_ROLE
-from exogpu.verify.graph import Edge, FenceKind, Needs
+from exogpu.verify.graph import Edge
+from exogpu.verify.needs import FenceKind, Needs
 from exogpu.verify.program import (
     ALL,
     TASK,

@@ -11,85 +11,24 @@ from itertools import pairwise
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
-from exogpu.ir.index import Index
-from exogpu.ir.instr import Group, ProxyFence, WgmmaFence
+from exogpu.ir.instr import Group
 from exogpu.verify.concrete import Key, Occurrence, Unrolling, cta_meant
+from exogpu.verify.needs import FenceKind, Needs, Side, covers_cluster
 from exogpu.verify.program import (
-    Action,
     ArriveAction,
     AwaitAction,
     Exec,
     InGroup,
     Program,
-    PublishAction,
     TxOn,
     WaitAction,
 )
-
-
-class FenceKind(enum.Enum):
-    """A proxy fence that covers shared or global memory, or a wgmma fence."""
-
-    SHARED = "fence_proxy_async"
-    GLOBAL = "fence_proxy_async_all"
-    REGISTER = "wgmma_fence"
-    INIT = "fence_mbarrier_init"
-
-    def made_by(self, action: Action | None) -> bool:
-        """The action is such a fence."""
-        match action:
-            case ProxyFence(everywhere):
-                return self is FenceKind.SHARED or (self is FenceKind.GLOBAL and everywhere)
-            case WgmmaFence():
-                return self is FenceKind.REGISTER
-            case PublishAction():
-                return self is FenceKind.INIT
-            case _:
-                return False
 
 
 def ends_after(phase: int, waited: int, ring: int) -> bool:
     """Phase `waited` ends only when phase `phase` has: they are the same, or later in one mbarrier, whose phases end in
     order. Another slot of the ring says nothing about it."""
     return waited >= phase and (waited - phase) % ring == 0
-
-
-def covers_cluster(action: Action | None) -> bool:
-    """A proxy fence for every state space, other CTAs' shared memory included."""
-    return isinstance(action, ProxyFence) and action.everywhere
-
-
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """What a path must do: order visibly or only in time, and pass through a fence of the given kind.
-
-    `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it. `both_async`: both accesses
-    are asynchronous; `overwrites`: and the second overwrites shared memory; `abroad`: and they may be of two CTAs.
-    `axioms`: what every path with an intermediate event relies on. `home`: the CTA in whose shared memory the two meet,
-    over the variables of the second; None if both can only be of one CTA, or it is global memory.
-    """
-
-    temporal: bool = False
-    fence: FenceKind | None = None
-    reads_only: bool = False
-    both_async: bool = False
-    overwrites: bool = False
-    abroad: bool = False
-    axioms: frozenset[str] = frozenset()
-    home: Index | None = None
-
-    def heard(self, wait: AwaitAction, *, abroad: bool) -> bool:
-        """The wait acquires what the path has to carry from an arrive; `abroad`: of another CTA's thread."""
-        return self.temporal or not (wait.relaxed or (wait.local and abroad))
-
-    def through(self, signal: ArriveAction, allowed: frozenset[str]) -> bool:
-        """The arrive hands on what the path has to carry. A relaxed one says only that something has ended, which is
-        enough to overwrite what asynchronous operations have used (L4); one that waits for copies speaks for those
-        copies alone (PTX ISA, asynchronous operations), though it comes later."""
-        if self.temporal:
-            return True
-        published = not signal.relaxed or (self.overwrites and "L4" in allowed)
-        return published and not signal.after_copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +48,18 @@ class Edge(enum.Enum):
     COMPLETION = "issue of an asynchronous operation to a wait for it"
 
 
-_State = tuple[int, int, bool]
-"""(occurrence, thread, has the fence been passed)."""
+_State = tuple[int, int, frozenset[Side]]
+"""(occurrence, thread, the fences that have still to come)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A thread's await of a phase."""
+
+    index: int
+    thread: int
+    phase: int
+    action: AwaitAction
 
 
 class Search:
@@ -133,14 +82,17 @@ class Search:
         threads = unrolling.program.everybody if everybody else unrolling.representatives
         self.threads = frozenset(threads) | frozenset(source.threads)
         self.keys: dict[int, list[Key]] = {}
-        self.told: set[tuple[str, int, int, int, bool]] = set()
+        self.waits: dict[tuple[str, int], dict[int, list[_Waiting]]] = {}
+        self.told: set[tuple[str, int, int, int, frozenset[Side]]] = set()
 
     def path_to(self, target: Occurrence) -> list[PathNode] | None:
         """The intermediate nodes of a shortest path to `target` (empty: ordered directly), or None."""
-        fenced = self.needs.fence is None
+        required = self.needs.sides(self.axioms)
         self.target = target
-        self.threads |= frozenset(target.threads)
-        if fenced and self._direct(target):
+        if not self.threads.issuperset(target.threads):
+            self.threads |= frozenset(target.threads)
+            self.waits.clear()
+        if not required and self._direct(target):
             return []
         if not self._required(target) <= self.axioms:
             return None
@@ -148,21 +100,20 @@ class Search:
         queue: deque[_State] = deque()
         self.told.clear()
         for n, t in self._start():
-            self._push(queue, parents, (n, t, fenced or self._is_fence(n, t)), None)
+            self._push(queue, parents, (n, t, required - self._fenced(n, t)), None)
         while queue:
             state = queue.popleft()
-            n, t, ready = state
-            if ready and self._reaches(n, t, target):
+            n, t, missing = state
+            if not missing and self._reaches(n, t, target):
                 return self._unwind(state, parents)
-            for m, s in self._successors(n, t, ready=ready):
-                self._push(queue, parents, (m, s, ready or self._is_fence(m, s)), state)
+            for m, s in self._successors(n, t, missing):
+                self._push(queue, parents, (m, s, missing - self._fenced(m, s)), state)
         return None
 
     def is_path(self, nodes: list[PathNode], target: Occurrence) -> bool:
         """The nodes, in this order, make a path from the source to `target`."""
         self.target = target
-        fenced = self.needs.fence is None
-        if not fenced and not any(self._is_fence(n.index, n.thread) for n in nodes):
+        if not self.needs.sides(self.axioms) <= frozenset().union(*(self._fenced(n.index, n.thread) for n in nodes)):
             return False
         if not self._starts(nodes[0]) or not self._reaches(nodes[-1].index, nodes[-1].thread, target):
             return False
@@ -198,6 +149,7 @@ class Search:
         event = self.source.event
         into = set(node.item.threads) if node.item.event.exec is Exec.TOGETHER else {node.thread}
         follows = self.source.key < node.item.key and bool(into.intersection(self.source.threads))
+        follows = follows and not self.needs.woken
         if event.completion is None and (follows or not isinstance(event.action, ArriveAction)):
             return follows
         return any(n == node.index and t == node.thread for n, t in self._start())
@@ -211,26 +163,20 @@ class Search:
             parents[state] = parent
             queue.append(state)
 
-    def _is_fence(self, n: int, thread: int) -> bool:
-        """The fence that a path needs. A proxy fence stands in the CTA of the asynchronous access, and
-        one for shared memory covers that CTA's own (PTX ISA, fence.proxy.async)."""
+    def _fenced(self, n: int, thread: int) -> frozenset[Side]:
+        """Where the occurrence is a fence that a path needs. A wgmma fence orders its own thread's registers. A proxy
+        fence has to stand in the CTA of the asynchronous access, and one for shared memory covers that of its own CTA
+        (PTX ISA, fence.proxy.async)."""
         kind, action = self.needs.fence, self.u.items[n].event.action
         if kind is None or not kind.made_by(action):
-            return False
+            return frozenset()
         if kind is FenceKind.REGISTER:
-            return True
-        if kind is FenceKind.INIT:
-            return thread in self.source.threads
-        cta = thread // self.u.program.threads
-        if cta != self.target.first // self.u.program.threads:
-            return False
-        if (
-            self.needs.home is not None
-            and not covers_cluster(action)
-            and cta != evaluate(self.needs.home, self.target.env)
-        ):
-            return False
-        return "L1" in self.axioms or thread in self.source.threads
+            return frozenset((Side.TARGET,)) if thread in self.target.threads else frozenset()
+        cta, home = thread // self.u.program.threads, self.needs.home
+        if home is not None and not covers_cluster(action) and cta != evaluate(home, self.target.env):
+            return frozenset()
+        here = {Side.TARGET} if cta == self.target.first // self.u.program.threads else set[Side]()
+        return frozenset(here | ({Side.SOURCE} if thread in self.source.threads else set()))
 
     def _required(self, target: Occurrence) -> frozenset[str]:
         """Axioms that every path to `target` relies on."""
@@ -239,7 +185,7 @@ class Search:
 
     def _direct(self, target: Occurrence) -> bool:
         """Ordered without an intermediate event: program order of one thread, or the wgmma pipeline."""
-        if self.source.key >= target.key:
+        if self.source.key >= target.key or self.needs.woken:
             return False
         shared = set(self.source.threads) & set(target.threads)
         if self.source.event.completion is None:
@@ -250,7 +196,7 @@ class Search:
     def _start(self) -> Iterator[tuple[int, int]]:
         match self.source.event.completion:
             case None:
-                for t in self.source.threads:
+                for t in self.source.threads if not self.needs.woken else ():
                     yield from self._next(t, self.source.key)
                 yield from self._wakes()
             case InGroup(group):
@@ -271,14 +217,9 @@ class Search:
         signal = item.event.action
         if not isinstance(signal, ArriveAction) or not self.needs.through(signal, self.axioms):
             return
-        ring = self.u.program.barriers[signal.barrier].ring
-        for n, t, waited in self._waits(signal.barrier, cta):
-            wait = self.u.items[n].event.action
-            abroad = self._apart(thread, t)
-            if not isinstance(wait, AwaitAction) or not self.needs.heard(wait, abroad=abroad):
-                continue
-            if ends_after(phase, waited, ring):
-                yield n, t
+        for w in self._ended(signal.barrier, cta, phase):
+            if self.needs.heard(w.action, abroad=self._apart(thread, w.thread)):
+                yield w.index, w.thread
 
     def _group_waits(self, group: Group, member: Occurrence, number: int) -> Iterator[tuple[int, int]]:
         """Waits that return only when a member of a commit group is done: by its own threads, with L12 by any of its
@@ -319,28 +260,36 @@ class Search:
             action, hold = item.event.action, item.event.completion
             if isinstance(hold, TxOn) and hold.holds and item.key > self.source.key:
                 yield from self._completes(hold, item, self.u.number(n, thread))
-            if isinstance(action, ArriveAction) and self.u.barrier_cta(n) == cta:
+            if isinstance(action, ArriveAction) and item.event.numbering is not None:
+                if action.after_copies and item.key > self.source.key:
+                    phase = self.u.number(n, thread)
+                    yield from ((w.index, w.thread) for w in self._ended(action.barrier, cta, phase))
+            elif isinstance(action, ArriveAction) and self.u.barrier_cta(n) == cta:
                 arrives.setdefault(action.barrier, []).append(n)
                 plain |= set() if action.after_copies else {action.barrier}
         for barrier in arrives.keys() - plain:
-            ring = self.u.program.barriers[barrier].ring
             later = [self.u.number(n, thread) for n in arrives[barrier] if self.u.items[n].key > self.source.key]
-            for m, t, waited in self._waits(barrier, cta):
-                if any(ends_after(phase, waited, ring) for phase in later):
-                    yield m, t
+            yield from ((w.index, w.thread) for phase in later for w in self._ended(barrier, cta, phase))
 
     def _completes(self, completion: TxOn, copy: Occurrence, phase: int) -> Iterator[tuple[int, int]]:
         """Awaits that return only when the copy is done: of its phase, or a later one of the same mbarrier."""
-        ring = self.u.program.barriers[completion.barrier].ring
-        for n, t, waited in self._waits(completion.barrier, cta_meant(self.u.program, copy)):
-            if ends_after(phase, waited, ring):
-                yield n, t
+        for w in self._ended(completion.barrier, cta_meant(self.u.program, copy), phase):
+            yield w.index, w.thread
 
-    def _waits(self, barrier: str, cta: int) -> Iterator[tuple[int, int, int]]:
-        """Awaits on a CTA's barrier: occurrence, thread, phase."""
-        for n in self.u.waits.get((barrier, cta), ()):
-            for t in self.threads.intersection(self.u.items[n].threads):
-                yield n, t, self.u.number(n, t)
+    def _ended(self, barrier: str, cta: int, phase: int) -> Iterator[_Waiting]:
+        """Awaits on a CTA's barrier that return only after a phase: for it, or a later one of the same mbarrier."""
+        ring = self.u.program.barriers[barrier].ring
+        if (barrier, cta) not in self.waits:
+            slots: dict[int, list[_Waiting]] = {}
+            for n in self.u.waits.get((barrier, cta), ()):
+                action = self.u.items[n].event.action
+                for t in self.threads.intersection(self.u.items[n].threads):
+                    if isinstance(action, AwaitAction):
+                        waited = self.u.number(n, t)
+                        slots.setdefault(waited % ring, []).append(_Waiting(n, t, waited, action))
+            self.waits[barrier, cta] = slots
+        same = self.waits[barrier, cta].get(phase % ring, ())
+        return (w for w in same if ends_after(phase, w.phase, ring))
 
     def _next(self, thread: int, key: Key) -> Iterator[tuple[int, int]]:
         if thread not in self.keys:
@@ -355,22 +304,22 @@ class Search:
         item = self.u.items[n]
         yield n, item.first if item.event.exec is Exec.TOGETHER else thread
 
-    def _successors(self, n: int, thread: int, *, ready: bool) -> Iterator[tuple[int, int]]:
+    def _successors(self, n: int, thread: int, missing: frozenset[Side]) -> Iterator[tuple[int, int]]:
         item = self.u.items[n]
         for t in self._leaving(item, thread):
             yield from self._next(t, item.key)
-        if isinstance(item.event.action, ArriveAction) and self._first_to_tell(item.event.action, n, thread, ready):
+        if isinstance(item.event.action, ArriveAction) and self._first_to_tell(item.event.action, n, thread, missing):
             yield from self._woken(item, thread, self.u.barrier_cta(n), self.u.number(n, thread))
         yield from self._ends_elsewhere(n)
 
-    def _first_to_tell(self, signal: ArriveAction, n: int, thread: int, ready: bool) -> bool:
-        """No arrive that the path hands on through has been for this phase yet; others only lead where the first does."""
+    def _first_to_tell(self, signal: ArriveAction, n: int, thread: int, missing: frozenset[Side]) -> bool:
+        """No arrive for this phase has handed on as much yet: the others only lead where the first does."""
         if not self.needs.through(signal, self.axioms):
             return False
-        home = thread // self.u.program.threads
-        phase = (signal.barrier, self.u.barrier_cta(n), self.u.number(n, thread), home, ready)
-        fresh = phase not in self.told
-        self.told.add(phase)
+        phase = (signal.barrier, self.u.barrier_cta(n), self.u.number(n, thread))
+        told = (*phase, thread // self.u.program.threads, missing)
+        fresh = told not in self.told
+        self.told.add(told)
         return fresh
 
     def _leaving(self, item: Occurrence, thread: int) -> Iterator[int]:

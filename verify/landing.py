@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from exogpu.smt.poly import Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify.index import to_poly
-from exogpu.verify.instance import Instance, Model
+from exogpu.verify.instance import LANE, Instance, Model
 from exogpu.verify.phases import Phases, arrives, copies, executors, own_channels, signalled_by
-from exogpu.verify.program import TASK, ArriveAction, AwaitAction, Event, LoopKind, TxOn
+from exogpu.verify.program import TASK, ArriveAction, AwaitAction, Event, Exec, LoopKind, TxOn
 
 
 def landed(phases: Phases, x: Instance, node: Instance) -> Formula:
@@ -22,7 +22,7 @@ def landed(phases: Phases, x: Instance, node: Instance) -> Formula:
     if not isinstance(node.event.action, AwaitAction):
         return ctx.api.literal(False)
     barrier = node.event.action.barrier
-    ways = [*_by_arrive(phases, x, node, barrier), *_by_hold(phases, x, node, barrier)]
+    ways = [*_by_arrive(phases, x, node, barrier), *_behind(phases, x, node, barrier)]
     return ctx.api.conj((ctx.eq(phases.own_cta(x), phases.own_cta(node)), ctx.api.disj(ways)))
 
 
@@ -32,24 +32,32 @@ def _by_arrive(phases: Phases, x: Instance, node: Instance, barrier: str) -> Ite
     program = phases.program
     mine = signalled_by(program, own_channels(program, x.event), arrives(program, barrier))
     waiting = (isinstance(e.action, ArriveAction) and e.action.after_copies and e.selection is None for e in mine)
-    if mine and all(waiting):
+    if mine and all(waiting) and all(e.numbering is None for e in mine):
         yield phases.model.ctx.le(phases.next_arrive(x, barrier), phases.phase(node))
 
 
-def _by_hold(phases: Phases, x: Instance, node: Instance, barrier: str) -> Iterator[Formula]:
-    """A hold behind x, in the same iteration of its loops, is for the awaited phase or an earlier one in its slot."""
-    model, ctx = phases.model, phases.model.ctx
-    ring = model.program.barriers[barrier].ring
-    copying = executors(model.program, x.event)
-    for statement in copies(model.program, barrier):
-        held = isinstance(statement.completion, TxOn) and statement.completion.holds
-        if not held or not copying <= executors(model.program, statement):
+def _behind(phases: Phases, x: Instance, node: Instance, barrier: str) -> Iterator[Formula]:
+    """A hold behind x, in the same iteration of its loops, is for the awaited phase or an earlier one in its slot; or
+    an arrive that waits for copies, where its phase is known by itself."""
+    program, ctx = phases.program, phases.model.ctx
+    copying = executors(program, x.event)
+    for statement in (*copies(program, barrier), *arrives(program, barrier)):
+        if not _waits_for_copies(statement) or not copying <= executors(program, statement):
             continue
-        hold = _same_iteration(model, statement, x)
-        if hold is not None:
-            distance = phases.phase(node) - phases.phase(hold)
-            follows = (hold.domain, model.before(x, hold), model.same_thread(x.threads, hold.threads))
-            yield ctx.api.conj((*follows, ctx.ge(distance, 0), ctx.eq(ctx.mod(distance, ring), 0)))
+        behind = _same_iteration(phases.model, statement, x)
+        if behind is not None:
+            follows = (
+                behind.domain,
+                phases.model.before(x, behind),
+                phases.model.same_thread(x.threads, behind.threads),
+            )
+            yield ctx.api.conj((*follows, phases.ends_after(behind, node, barrier)))
+
+
+def _waits_for_copies(event: Event) -> bool:
+    if isinstance(event.completion, TxOn):
+        return event.completion.holds
+    return isinstance(event.action, ArriveAction) and event.action.after_copies and event.numbering is not None
 
 
 def _same_iteration(model: Model, statement: Event, x: Instance) -> Instance | None:
@@ -65,4 +73,6 @@ def _same_iteration(model: Model, statement: Event, x: Instance) -> Instance | N
             return None
     if TASK in env:
         env |= {t.name: x.env[t.name] for t in model.program.tasks}
+    if statement.exec is Exec.EACH and statement.size > 1:
+        env[LANE] = x.threads.first - to_poly(model.ctx, statement.first, env)
     return model.at(statement, env)

@@ -13,6 +13,7 @@ from exogpu.ir.instr import Commit
 from exogpu.ir.walk import index_names
 from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.terms import Formula
+from exogpu.verify.concrete import Occurrence
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import Actor, NoClosedForm, count_before, mixed_guards, thread_guards
@@ -38,7 +39,7 @@ Channel = tuple[int, int]
 
 def executors(program: Program, event: Event) -> frozenset[int]:
     """Threads of the cluster that ever perform an event (for a barrier: take part)."""
-    return program.once(executors, event, lambda: frozenset(thread for thread, _ in _executions(event)))
+    return program.once(executors, event, lambda: frozenset(thread for thread, _ in executions(event)))
 
 
 def channels(program: Program, event: Event) -> frozenset[Channel]:
@@ -46,7 +47,7 @@ def channels(program: Program, event: Event) -> frozenset[Channel]:
     cta = barrier_cta(event)
     if cta is None:
         return own_channels(program, event)
-    return program.once(channels, event, lambda: frozenset((t, evaluate(cta, env)) for t, env in _executions(event)))
+    return program.once(channels, event, lambda: frozenset((t, evaluate(cta, env)) for t, env in executions(event)))
 
 
 def own_channels(program: Program, event: Event) -> frozenset[Channel]:
@@ -64,7 +65,7 @@ def barrier_cta(event: Event) -> Index | None:
             return None
 
 
-def _executions(event: Event) -> Iterator[tuple[int, dict[str, int]]]:
+def executions(event: Event) -> Iterator[tuple[int, dict[str, int]]]:
     """Threads that perform an event, with the values of its loops over threads and CTAs."""
     loops = [loop for loop in event.loops if loop.kind in (LoopKind.THREADS, LoopKind.CTAS)]
     ranges = [range(evaluate(loop.lo, {}), evaluate(loop.hi, {})) for loop in loops]
@@ -110,7 +111,7 @@ def alike(program: Program, event: Event) -> Mapping[int, tuple[int, ...]]:
     names = sorted(frozenset[str]().union(*(index_names(g) for g in mixed_guards(event))))
     if not names:
         return dict.fromkeys(executors(program, event), ())
-    return {thread: tuple(env[n] for n in names if n in env) for thread, env in _executions(event)}
+    return {thread: tuple(env[n] for n in names if n in env) for thread, env in executions(event)}
 
 
 def executed_by(program: Program, threads: frozenset[int], statements: Iterable[Event]) -> list[Event]:
@@ -149,6 +150,18 @@ def copies(program: Program, barrier: str) -> list[Event]:
     """Asynchronous copies that complete on a barrier, and that some thread can issue."""
     found = [e for e in program.events if isinstance(e.completion, TxOn) and e.completion.barrier == barrier]
     return [e for e in found if executors(program, e)]
+
+
+def place_in_unit(model: Model, x: Instance) -> Poly:
+    """The instance's thread, as if unit 0 of those that take turns executed it."""
+    turns = x.event.selection
+    return x.threads.first if turns is None else x.threads.first - to_poly(model.ctx, turns.index, x.env) * turns.size
+
+
+def same_place(x: Occurrence, y: Occurrence) -> bool:
+    """Both are of one thread, or of threads at one place of their units."""
+    turns = y.event.selection
+    return x.first == y.first if turns is None else turns.peers(x.first) == turns.peers(y.first)
 
 
 class Phases:
@@ -227,6 +240,18 @@ class Phases:
         ctx, distance = self.model.ctx, self.phase(y) - self.phase(x)
         ring = self.program.barriers[barrier].ring
         return ctx.api.conj((ctx.ge(distance, 0), ctx.eq(ctx.mod(distance, ring), 0)))
+
+    def one_each(self, arrive: Event, barrier: str) -> tuple[ArriveAction, ...]:
+        """The arrives with which its thread contributes to every phase; none if others take turns with it, or phases
+        are not numbered by what a thread has done."""
+
+        def find() -> tuple[ArriveAction, ...]:
+            mine = signalled_by(self.program, channels(self.program, arrive), arrives(self.program, barrier))
+            if any(e.selection is not None or e.numbering is not None for e in mine):
+                return ()
+            return tuple(e.action for e in mine if isinstance(e.action, ArriveAction))
+
+        return self.program.memo.once((Phases, "each", arrive.id), find)
 
     def group(self, x: Instance, by: Event | None = None) -> Poly:
         """Commits that the instance's thread has done before it: the group of an operation. With `by`, that thread is

@@ -11,16 +11,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from exogpu.smt.poly import Poly
 from exogpu.smt.terms import Formula
 from exogpu.verify.barriers import Party, covers, observed_before, parties, uniform_lags
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, cta_meant
-from exogpu.verify.graph import Needs
-from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordering import Goal
 from exogpu.verify.ordinal import count_until
-from exogpu.verify.phases import Phases, arrives, awaits, channels, copies, own_channels, signalled_by
+from exogpu.verify.performed import performed
+from exogpu.verify.phases import (
+    Phases,
+    arrives,
+    awaits,
+    channels,
+    copies,
+    own_channels,
+    place_in_unit,
+    same_place,
+    signalled_by,
+)
 from exogpu.verify.program import ArriveAction, Barrier, Event, Program
 from exogpu.verify.single import Property
 from exogpu.verify.tally import Tally
@@ -73,30 +81,25 @@ def _completed(program: Program, barrier: Barrier, later: Event) -> Iterator[Way
 def _follows(barrier: Barrier, earlier: Event, later: Event, *, peers: bool) -> Goal:
     """What happens for phase p - ring comes before what happens for phase p; `peers`: by threads at the same place of
     their units."""
-    ring, turns = barrier.ring, later.selection
+    ring = barrier.ring
 
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
         ctx, before = model.ctx, phases.phase(x)
         parts = [phases.same_cta(x, y), ctx.ge(before, 0), ctx.eq(phases.phase(y), before + ring)]
         if peers:
-            parts.append(ctx.eq(_place(model, x), _place(model, y)))
+            parts.append(ctx.eq(place_in_unit(model, x), place_in_unit(model, y)))
         return ctx.api.conj(parts)
 
     def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
         if cta_meant(u.program, x) != cta_meant(u.program, y):
             return False
-        if peers and (x.first != y.first if turns is None else turns.peers(x.first) != turns.peers(y.first)):
+        if peers and not same_place(x, y):
             return False
         return 0 <= u.number_at(x) == u.number_at(y) - ring
 
     name = f"before/{barrier.name}/{earlier.id}-{later.id}"
-    return Goal(name, earlier, later, condition, check, Needs(temporal=True))
-
-
-def _place(model: Model, x: Instance) -> Poly:
-    """The thread, as if unit 0 executed."""
-    turns = x.event.selection
-    return x.threads.first if turns is None else x.threads.first - to_poly(model.ctx, turns.index, x.env) * turns.size
+    needs, also = performed(earlier)
+    return Goal(name, earlier, later, condition, check, needs, also=also)
 
 
 def _arrived(barrier: Barrier, signal: Event, sent: list[Event], party: Party, n: int) -> Property:

@@ -11,9 +11,9 @@ from exogpu.ir.instr import Group, Mode, Proxy
 from exogpu.ir.types import FRAGMENTS, Gmem, Smem
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence, Unrolling
-from exogpu.verify.graph import FenceKind, Needs
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
+from exogpu.verify.needs import FenceKind, Needs
 from exogpu.verify.ordering import Goal
 from exogpu.verify.phases import Phases, barrier_cta
 from exogpu.verify.program import Access, Buffer, Event, ExitAction, InGroup, Program, TxOn
@@ -60,7 +60,7 @@ def conflicts(program: Program) -> Iterator[Conflict]:
                 if conflicting(first.access, second.access):
                     yield _pair(program, buffer, first, second)
     exits = [e for e in program.events if isinstance(e.action, ExitAction)]
-    for name, found in uses.items() if exits else ():
+    for name, found in uses.items() if program.sequential else ():
         buffer = program.buffers[name]
         if isinstance(buffer.memory, Smem):
             for use in found:

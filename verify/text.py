@@ -17,7 +17,8 @@ HELP = {
     "wgmma.reg_fence": "execute wgmma_fence() between the register access and the first wgmma",
     "wgmma.reg_inflight": "wait for the wgmma group (wgmma_wait) before touching the accumulator",
     "mbar.lane_release": "an Arrive publishes only what its own thread did: Fence() first, or let every warp arrive",
-    "uninit": "write every element of a fresh buffer before it is read; the first wgmma of a tile does not accumulate",
+    "uninit": "write every element of a fresh buffer before it is read, also where a loop has no trips (or require "
+    "some); the first wgmma of a tile does not accumulate",
     "mbar.count": "initialise the barrier with the number of arriving threads",
     "bar.count": "declare the barrier with the number of threads that arrive or sync in each generation",
     "bar.recycle": "let the warp wait for a thread that has synced in the generation before, or sync itself",
@@ -36,6 +37,8 @@ LANDING = (
     "let the copying thread wait (cp_async_wait) before the barrier that hands the copy on, or arrive with "
     "cp_async_arrive: no barrier and no other arrive waits for a copy that is in flight"
 )
+
+HOLD = "let the thread that holds the phase open arrive for it afterwards, in the same unit of its role"
 
 
 def race_message(rule: str, place: str, first: str, second: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from exogpu.ir.instr import Group, Mode
 from exogpu.verify.axioms import AXIOMS, find_axiom, in_order
-from exogpu.verify.graph import Needs, Search
+from exogpu.verify.graph import Search
+from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Violated
 from exogpu.verify.program import ExitAction, InGroup
 from exogpu.verify.races import Conflict

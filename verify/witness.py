@@ -9,8 +9,9 @@ from exogpu.ir.instr import Mode
 from exogpu.ir.types import Smem
 from exogpu.verify.concrete import Env, Occurrence, Unrolling
 from exogpu.verify.declared import CTA_ROLE
+from exogpu.verify.endings import CutOff, Delay, Early, Ending, Finished, Moment, Reached, Stuck
 from exogpu.verify.instance import LANE
-from exogpu.verify.machine import Delay, Early, Ending, Finished, Machine, Moment, Reached, Stuck
+from exogpu.verify.machine import Machine
 from exogpu.verify.program import (
     TASK,
     TASKS,
@@ -113,7 +114,7 @@ def race(
         case Early(index, thread, reason):
             steps = (*steps, _step(u, u.items[index], reason, thread))
             searched += "; the machine breaks the barrier's phases"
-        case Stuck() | Finished():
+        case Stuck() | Finished() | CutOff():
             steps = (*steps, _step(u, x, "first access, unordered"), _step(u, y, "second access, unordered"))
     return Counterexample(shown_sizes(u.sizes), tuple(facts), steps, searched, minimal=True)
 
@@ -137,9 +138,11 @@ def _effect(u: Unrolling, x: Occurrence, y: Occurrence, name: str) -> str:
     return f"{name} can keep the data of {use(x)} where {use(y)} should be the last writer"
 
 
-def run_to_failure(u: Unrolling, delay: Delay | None = None) -> tuple[Machine, Ending]:
-    """Runs the machine; `Finished` means that this schedule shows nothing wrong."""
-    machine = Machine(u, delay)
+def run_to_failure(
+    u: Unrolling, delay: Delay | None = None, eager: frozenset[int] = frozenset()
+) -> tuple[Machine, Ending]:
+    """Runs the machine, `eager` threads first; `Finished` or `CutOff`: this schedule shows nothing wrong."""
+    machine = Machine(u, delay, eager)
     return machine, machine.run()
 
 
@@ -160,7 +163,7 @@ def failure(u: Unrolling, machine: Machine, ending: Stuck | Early) -> Counterexa
             item = u.items[index]
             facts = (("where", place(u.program, item)), ("what", reason))
             threads = {thread}
-            replay = "the machine's mbarriers leave the program's phase numbering"
+            replay = "the machine's barriers leave the program's numbering of phases"
             extra = (_step(u, item, reason, thread),)
     steps = (*_steps(u, machine.log, threads), *extra)
     return Counterexample(shown_sizes(u.sizes), facts, steps, replay, minimal=True)

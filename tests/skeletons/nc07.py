@@ -140,14 +140,13 @@ def released_to(count):
         cluster(2)
         full = mbarrier(2, count=1)
         empty = mbarrier(2, count=count)
-        a = smem(2)
+        a = smem(2, 2)
         acc = registers()
         with role("load", threads=1):
             for i in range(n):
                 wait(empty[i % 2], parity=i // 2 + 1, scope="cluster")
                 arrive(full[i % 2], tx=16384)
-                if rank == 0:
-                    tma_load(a[i % 2], full[i % 2], bytes=16384, multicast=(0, 1))
+                tma_load(a[i % 2, rank], full[i % 2], bytes=8192, multicast=(0, 1))
             cluster_sync()
         with role("math", warps=4):
             for i in range(n):

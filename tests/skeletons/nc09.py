@@ -128,7 +128,7 @@ def fixed_copy_arrive():
     x = smem(32)
     with role("copy", warps=1):
         cp_async(x[lane])
-        cp_arrive(landed)
+        cp_arrive(landed, noinc=True)
     with role("reader", warps=1):
         wait(landed, parity=0)
         load(x)
@@ -141,7 +141,7 @@ def buggy_copy_after():
     x = smem(2, 32)
     with role("copy", warps=1):
         cp_async(x[0, lane])
-        cp_arrive(landed)
+        cp_arrive(landed, noinc=True)
         cp_async(x[1, lane])
         cp_wait_all()
     with role("reader", warps=1):
@@ -182,7 +182,7 @@ def fixed_copy_ring(n: size):
         for i in range(n):
             wait(empty[i % 2], parity=i // 2 + 1)
             cp_async(x[i % 2, lane])
-            cp_arrive(full[i % 2])
+            cp_arrive(full[i % 2], noinc=True)
     with role("reader", warps=1):
         for i in range(n):
             wait(full[i % 2], parity=i // 2)
@@ -202,7 +202,7 @@ def fixed_bulk_then_copy():
     with role("copy", warps=1):
         wait(full, parity=0)
         cp_async(x[lane])
-        cp_arrive(landed)
+        cp_arrive(landed, noinc=True)
     with role("reader", warps=1):
         wait(landed, parity=0)
         load(x)

@@ -141,7 +141,7 @@ def fixed_one_thread_speaks(n: size):
         load(acc)
 
 
-WAR = "race.war | race.async_inflight"
+WAR = "race.war | race.async_inflight | group.depth"
 EXPECT = {
     "buggy": WAR,
     "buggy_one_pending": WAR,

@@ -31,6 +31,7 @@ def buggy():
     done = mbarrier(count=1)
     with role("math", threads=1, ctas=0):
         arrive(peer(done, 1), scope="cluster")
+        exit()
     with role("load", threads=1, ctas=1):
         exit()
 
@@ -42,6 +43,7 @@ def fixed():
     with role("math", threads=1, ctas=0):
         arrive(peer(done, 1), scope="cluster")
         cluster_sync()
+        exit()
     with role("load", threads=1, ctas=1):
         cluster_sync()
         exit()
@@ -54,6 +56,7 @@ def fixed_waits():
     done = mbarrier(count=1)
     with role("math", threads=1, ctas=0):
         arrive(peer(done, 1), scope="cluster")
+        exit()
     with role("load", threads=1, ctas=1):
         wait(done, parity=0, scope="cluster")
         exit()
@@ -68,9 +71,11 @@ def buggy_read():
     with role("reader", warps=1, ctas=0):
         wait(ready, parity=0, scope="cluster")
         load(peer(x, 1))
+        exit()
     with role("owner", warps=1, ctas=1):
         store(x[lane])
         arrive(peer(ready, 0), scope="cluster")
+        exit()
 
 
 @skeleton
@@ -82,10 +87,12 @@ def fixed_read():
         wait(ready, parity=0, scope="cluster")
         load(peer(x, 1))
         cluster_sync()
+        exit()
     with role("owner", warps=1, ctas=1):
         store(x[lane])
         arrive(peer(ready, 0), scope="cluster")
         cluster_sync()
+        exit()
 
 
 @skeleton
@@ -101,6 +108,7 @@ def buggy_bytes_in_flight():
             tma_load(x, full, bytes=4096, multicast=(0, 1))
             wait(full, parity=0)
         cluster_sync()
+        exit()
 
 
 @skeleton
@@ -114,34 +122,34 @@ def fixed_bytes_in_flight():
         if rank == 0:
             tma_load(x, full, bytes=4096, multicast=(0, 1))
         wait(full, parity=0)
+        exit()
 
 
 @skeleton
 def buggy_ring(n: size):
-    """A multicast ring: nobody waits for the last releases, which go to both CTAs."""
+    """A multicast ring, half of each tile from each CTA: nobody waits for the last releases, which go to both."""
     cluster(2)
     full = mbarrier(2, count=1)
     empty = mbarrier(2, count=8)
-    a = smem(2)
-    b = smem(2)
+    a = smem(2, 2)
     acc = registers()
     with role("load", threads=1):
         for i in range(n):
             wait(empty[i % 2], parity=i // 2 + 1, scope="cluster")
-            arrive(full[i % 2], tx=32768)
-            tma_load(b[i % 2], full[i % 2], bytes=16384)
-            if rank == 0:
-                tma_load(a[i % 2], full[i % 2], bytes=16384, multicast=(0, 1))
+            arrive(full[i % 2], tx=16384)
+            tma_load(a[i % 2, rank], full[i % 2], bytes=8192, multicast=(0, 1))
+        exit()
     with role("math", warps=4):
         for i in range(n):
             wait(full[i % 2], parity=i // 2)
             wgmma_fence()
-            wgmma(acc, a[i % 2], b[i % 2])
+            wgmma(acc, a[i % 2], a[i % 2])
             wgmma_commit()
             wgmma_wait(0)
             with elect():
                 arrive(peer(empty[i % 2], 0), scope="cluster")
                 arrive(peer(empty[i % 2], 1), scope="cluster")
+        exit()
 
 
 @skeleton
@@ -149,28 +157,27 @@ def fixed_ring(n: size):
     cluster(2)
     full = mbarrier(2, count=1)
     empty = mbarrier(2, count=8)
-    a = smem(2)
-    b = smem(2)
+    a = smem(2, 2)
     acc = registers()
     with role("load", threads=1):
         for i in range(n):
             wait(empty[i % 2], parity=i // 2 + 1, scope="cluster")
-            arrive(full[i % 2], tx=32768)
-            tma_load(b[i % 2], full[i % 2], bytes=16384)
-            if rank == 0:
-                tma_load(a[i % 2], full[i % 2], bytes=16384, multicast=(0, 1))
+            arrive(full[i % 2], tx=16384)
+            tma_load(a[i % 2, rank], full[i % 2], bytes=8192, multicast=(0, 1))
         cluster_sync()
+        exit()
     with role("math", warps=4):
         for i in range(n):
             wait(full[i % 2], parity=i // 2)
             wgmma_fence()
-            wgmma(acc, a[i % 2], b[i % 2])
+            wgmma(acc, a[i % 2], a[i % 2])
             wgmma_commit()
             wgmma_wait(0)
             with elect():
                 arrive(peer(empty[i % 2], 0), scope="cluster")
                 arrive(peer(empty[i % 2], 1), scope="cluster")
         cluster_sync()
+        exit()
 
 
 @skeleton
@@ -179,28 +186,27 @@ def fixed_ring_drained(n: size):
     cluster(2)
     full = mbarrier(2, count=1)
     empty = mbarrier(2, count=8)
-    a = smem(2)
-    b = smem(2)
+    a = smem(2, 2)
     acc = registers()
     with role("load", threads=1):
         for i in range(n):
             wait(empty[i % 2], parity=i // 2 + 1, scope="cluster")
-            arrive(full[i % 2], tx=32768)
-            tma_load(b[i % 2], full[i % 2], bytes=16384)
-            if rank == 0:
-                tma_load(a[i % 2], full[i % 2], bytes=16384, multicast=(0, 1))
+            arrive(full[i % 2], tx=16384)
+            tma_load(a[i % 2, rank], full[i % 2], bytes=8192, multicast=(0, 1))
         for i in range(n, n + 2):
             wait(empty[i % 2], parity=i // 2 + 1, scope="cluster")
+        exit()
     with role("math", warps=4):
         for i in range(n):
             wait(full[i % 2], parity=i // 2)
             wgmma_fence()
-            wgmma(acc, a[i % 2], b[i % 2])
+            wgmma(acc, a[i % 2], a[i % 2])
             wgmma_commit()
             wgmma_wait(0)
             with elect():
                 arrive(peer(empty[i % 2], 0), scope="cluster")
                 arrive(peer(empty[i % 2], 1), scope="cluster")
+        exit()
 
 
 EXPECT = {

@@ -46,18 +46,17 @@ def fixed():
 
 @skeleton
 def fixed_ring(n: size):
-    """The tile of both CTAs is loaded by one of them, into the CTAs of the mask."""
+    """Each CTA loads half of a tile into the CTAs of the mask."""
     cluster(2)
     full = mbarrier(2, count=1)
     empty = mbarrier(2, count=8)
-    a = smem(2)
+    a = smem(2, 2)
     acc = registers()
     with role("load", threads=1):
         for i in range(n):
             wait(empty[i % 2], parity=i // 2 + 1, scope="cluster")
             arrive(full[i % 2], tx=16384)
-            if rank == 0:
-                tma_load(a[i % 2], full[i % 2], bytes=16384, multicast=(0, 1))
+            tma_load(a[i % 2, rank], full[i % 2], bytes=8192, multicast=(0, 1))
         cluster_sync()
     with role("math", warps=4):
         for i in range(n):
@@ -77,14 +76,13 @@ def buggy_ring(n: size):
     cluster(2)
     full = mbarrier(2, count=1)
     empty = mbarrier(2, count=8)
-    a = smem(2)
+    a = smem(2, 2)
     acc = registers()
     with role("load", threads=1):
         for i in range(n):
             wait(empty[i % 2], parity=i // 2 + 1, scope="cluster")
             arrive(full[i % 2], tx=16384)
-            if rank == 0:
-                tma_load(a[i % 2], full[i % 2], bytes=16384, multicast=(0,))
+            tma_load(a[i % 2, rank], full[i % 2], bytes=8192, multicast=(0,))
         cluster_sync()
     with role("math", warps=4):
         for i in range(n):
@@ -105,14 +103,13 @@ def buggy_release(n: size):
     cluster(2)
     full = mbarrier(2, count=1)
     empty = mbarrier(2, count=8)
-    a = smem(2)
+    a = smem(2, 2)
     acc = registers()
     with role("load", threads=1):
         for i in range(n):
             wait(empty[i % 2], parity=i // 2 + 1, scope="cluster")
             arrive(full[i % 2], tx=16384)
-            if rank == 0:
-                tma_load(a[i % 2], full[i % 2], bytes=16384, multicast=(0, 1))
+            tma_load(a[i % 2, rank], full[i % 2], bytes=8192, multicast=(0, 1))
         cluster_sync()
     with role("math", warps=4):
         for i in range(n):

@@ -1,5 +1,5 @@
-"""What an arrive, a copy or a fence orders, in kernels that once got a wrong verdict; each beside a twin that differs in
-one annotation."""
+"""What an arrive, a copy or a fence orders: kernels that once got a wrong verdict, beside twins that differ in one
+annotation."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 
 from exogpu.lang import load
+from exogpu.verify.axioms import DEFAULT, Policy
 from exogpu.verify.prove import verify
 from exogpu.verify.result import Report, Status
 
 HEAD = "from exogpu.lang import *\n\n\n@proc\n"
 
 
-def verdict(tmp_path: Path, text: str) -> Report:
+def verdict(tmp_path: Path, text: str, policy: Policy = DEFAULT) -> Report:
     path = tmp_path / "kernel.py"
     path.write_text(HEAD + text)
-    return verify(load(path)["k"])
+    return verify(load(path)["k"], policy=policy)
 
 
 def broken(report: Report) -> set[str]:
@@ -86,5 +87,135 @@ HANDED_ON = """def k(M: size, X: f32[M, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
 @pytest.mark.parametrize(("unit", "rules"), [("0", set()), ("k % 2", {"race.raw"})])
 def test_a_later_arrive_publishes_what_its_own_thread_did(tmp_path: Path, unit: str, rules: set[str]) -> None:
     report = verdict(tmp_path, HANDED_ON.format(unit=unit))
+    assert broken(report) == rules
+    assert (report.status is Status.PROVED) == (not rules)
+
+
+HELD = """def k(M: size, X: f32[M, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
+    block(producer=warps(2), consumer=warps(1))
+    full = mbarrier(ring=1, count=32)
+    for m in tasks(0, M):
+        s: f32[32] @ SMEM
+        with role(producer[0]):
+            for t in threads(32):
+                cp_async(s[t : t + 1], X[m, t : t + 1])
+                cp_async_hold(full)
+            cp_async_commit()
+        {meet}
+        with role(producer[{unit}]):
+            for t in threads(32):
+                Arrive(full)
+        with role(consumer):
+            Await(full)
+            for l in threads(32):
+                Y[m, l] = s[31 - l]
+        with role(producer):
+            cp_async_wait_all()
+"""
+
+
+@pytest.mark.parametrize(
+    ("unit", "meet", "rules"),
+    [(0, "", set()), (1, "", {"mbar.count"}), (1, "with role(producer):\n            Fence()", set())],
+)
+def test_a_hold_comes_before_the_arrive_that_ends_its_phase(
+    tmp_path: Path, unit: int, meet: str, rules: set[str]
+) -> None:
+    """The arrive of another unit waits for nothing, unless the two have met."""
+    report = verdict(tmp_path, HELD.format(unit=unit, meet=meet))
+    assert broken(report) == rules
+    assert (report.status is Status.PROVED) == (not rules)
+
+
+FENCED_BY = """def k(A: bf16[64, 64] @ GMEM, B: bf16[8, 64] @ GMEM, C: f32[64, 8] @ GMEM):
+    block(256)
+    full = mbarrier(ring=1, count=1)
+    for task in tasks(0, 1):
+        a: bf16[64, 64] @ SMEM(swizzle=128)
+        b: bf16[8, 64] @ SMEM(swizzle=128)
+        acc: f32[1, 64, 8] @ WGMMA_D
+        for t in threads(1):
+            tma_load(a[:, :], A[0:64, 0:64], full)
+            tma_load(b[:, :], B[0:8, 0:64], full)
+            Arrive(full, tx=9216)
+        Await(full)
+        Fence()
+        for w in threads(2, unit=warpgroup):
+            if w == {warpgroup}:
+                wgmma_fence()
+        Fence()
+        for w in threads(1, unit=warpgroup):
+            wgmma(acc[w, :, :], a[0:64, 0:16], b[:, 0:16], accumulate=False)
+            wgmma_commit()
+            wgmma_wait(0)
+            acc_store(C[0:64, 0:8], acc[w, :, :])
+"""
+
+
+@pytest.mark.parametrize(("warpgroup", "rules"), [(0, set()), (1, {"wgmma.reg_fence"})])
+def test_a_wgmma_fence_is_of_its_own_warpgroup(tmp_path: Path, warpgroup: int, rules: set[str]) -> None:
+    report = verdict(tmp_path, FENCED_BY.format(warpgroup=warpgroup))
+    assert broken(report) == rules
+    assert (report.status is Status.PROVED) == (not rules)
+
+
+READ_THEN_REFILLED = """def k(M: size, X: f32[M, 64] @ GMEM, Y: f32[M, 2, 32] @ GMEM):
+    block(p=warps(1), q=warps(1), cluster=2, persistent=True)
+    full = mbarrier(ring=1, count=1)
+    empty = mbarrier(ring=1, count=2)
+    for m in tasks(0, M):
+        s: f32[2, 2, 32] @ SMEM
+        for c in threads(2, unit=cta):
+            with role(p):
+                for t in threads(1):
+                    Await(empty, lag=1)
+                    fence_proxy_async_all()
+                    tma_load_multicast(s[0:2, c : c + 1, :], X[m : m + 1, 32 * c : 32 * c + 32], full)
+                    Arrive(full, tx=256)
+            with role(q):
+                Await(full)
+                for t in threads(32):
+                    Y[m, c, t] = s[c, 0, t]
+                {reader}
+                Fence()
+                for r in threads(2):
+                    Arrive(empty[r])
+    Fence()
+"""
+
+
+@pytest.mark.parametrize(("reader", "rules"), [("fence_proxy_async()", set()), ("", {"proxy.generic_to_async"})])
+def test_fences_on_both_sides_need_no_axiom_across_ctas(tmp_path: Path, reader: str, rules: set[str]) -> None:
+    text = READ_THEN_REFILLED.format(reader=reader)
+    assert verdict(tmp_path, text).status is Status.PROVED
+    assert broken(verdict(tmp_path, text, Policy(strict=True))) == rules
+
+
+LAST_ARRIVE = """def k(M: size):
+    block(32, cluster=2)
+    bar = mbarrier(count=1)
+    for m in tasks(0, M):
+        for c in threads(2, unit=cta):
+            Arrive(bar[1 - c], relaxed={relaxed})
+        {join}()
+        {waits}
+"""
+JOINED, AWAITED = "cluster_wait()", "cluster_wait()\n        Await(bar)"
+
+
+@pytest.mark.parametrize(
+    ("relaxed", "join", "waits", "rules"),
+    [
+        (False, "cluster_arrive", JOINED, set()),
+        (False, "cluster_arrive_relaxed", JOINED, {"cluster.exit"}),
+        (True, "cluster_arrive_relaxed", JOINED, {"cluster.exit"}),
+        (True, "cluster_arrive_relaxed", AWAITED, set()),
+    ],
+)
+def test_an_arrive_on_another_ctas_barrier_is_performed_before_it_ends(
+    tmp_path: Path, relaxed: bool, join: str, waits: str, rules: set[str]
+) -> None:
+    """That it was issued before a barrier that publishes nothing says nothing about when it arrives."""
+    report = verdict(tmp_path, LAST_ARRIVE.format(relaxed=relaxed, join=join, waits=waits))
     assert broken(report) == rules
     assert (report.status is Status.PROVED) == (not rules)

@@ -47,10 +47,11 @@ def _fences(m: Machine, issuer: int, target: int) -> Fences:
     """Rows of proxy fences for an asynchronous access by a thread of one CTA to the memory of another."""
     rows = m.rows
     if target == EVERYWHERE:
-        return Fences((rows.everywhere[issuer],), (rows.shared[issuer],))
+        return Fences(rows.everywhere[issuer : issuer + 1], rows.shared[issuer : issuer + 1])
+    fences = {rows.shared[issuer], rows.shared[target]} if rows.shared else set[int]()
     # a fence in either CTA is taken to do, so that none is reported missing that a reading of the ISA does without
     ended = m.program.skeleton.cluster > 1 and "L4" in m.axioms
-    return Fences(tuple({rows.shared[issuer], rows.shared[target]}), (), ended)
+    return Fences(tuple(fences), (), ended)
 
 
 def reach(m: Machine, s: Strand, cta: int) -> None:

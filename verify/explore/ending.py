@@ -42,7 +42,26 @@ def _deadlock(m: Machine, blocked: list[Strand]) -> Finding:
     also = (*also, "mbar.parity_alias") if any(_overtaken(m, s) for s in order) else also
     numbers = tuple(s.number for s in order)
     label = f"{first.role.name} waits here"
-    return Finding(rule, message, e.op.span, label, numbers, tuple(labels.values()), tuple(facts), also=also)
+    places = tuple(labels.values())
+    awaited = frozenset(_awaited(m, s) for s in order)
+    return Finding(rule, message, e.op.span, label, numbers, places, tuple(facts), also=also, barriers=awaited)
+
+
+def _awaited(m: Machine, s: Strand) -> str:
+    """The barrier or flag that a blocked strand waits for, as the log names it."""
+    b = _barrier(m, s)
+    if b is not None:
+        return b.name
+    e = m.event(s)
+    match e.op:
+        case ops.BarSync():
+            return f"barrier {e.number}"
+        case ops.ClusterWait():
+            return "cluster barrier"
+        case ops.SetMaxnreg():
+            return "free registers"
+        case _:
+            return e.shown
 
 
 def _who(m: Machine, strands: list[Strand]) -> str:

@@ -6,7 +6,8 @@ that was missing.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from exogpu.diagnostics import Label
 from exogpu.verify.explore.accesses import hazard
@@ -15,7 +16,6 @@ from exogpu.verify.explore.help import HELP
 from exogpu.verify.explore.machine import Machine
 from exogpu.verify.explore.memory import Record, Unordered
 from exogpu.verify.explore.outcome import Fault
-from exogpu.verify.explore.program import Program
 from exogpu.verify.explore.schedule import Schedule, run
 from exogpu.verify.explore.steps import steps
 from exogpu.verify.explore.storage import Space
@@ -30,40 +30,59 @@ FORGIVEN = (
     ("relaxed", "", "would be ordered if the relaxed operations were release and acquire"),
 )
 
+MOST_TRIALS = 6
+"""Executions that are tried for the cause of a race."""
 
-def fault(
-    program: Program, axioms: frozenset[str], schedule: Schedule, m: Machine, finding: Finding, end: int
-) -> Fault:
-    """The fault that an execution has run into; its log up to entry `end` led there."""
-    also, facts = list(finding.also), list(finding.facts)
-    if finding.pair is not None:
-        finding, due = _race(m, finding, _due(program, axioms, schedule, finding))
-        also += due
-        also = [rule for rule in also if rule != finding.rule]
-        facts += finding.facts
-    labels = tuple(label for label in finding.labels if label.span != finding.span or label.text != finding.label)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Execution:
+    """An execution that has run into something, after `end` entries of its log."""
+
+    schedule: Schedule
+    machine: Machine
+    finding: Finding
+    end: int
+
+
+def fault(executions: Sequence[Execution]) -> Fault:
+    """The fault of the first execution, or of another with a race for the same memory that shows what it is due to."""
+    first = executions[0]
+    if first.finding.pair is None:
+        return _fault(first, first.finding, ())
+    chosen, due = first, None
+    for x in executions[:MOST_TRIALS]:
+        if x.finding.pair is not None and _space(x.finding.pair) == _space(first.finding.pair):
+            due = _due(x, x.finding.pair)
+            if due is not None:
+                chosen = x
+                break
+    return _fault(chosen, *_race(chosen.machine, chosen.finding, due))
+
+
+def _fault(x: Execution, finding: Finding, due: tuple[str, ...]) -> Fault:
+    also = dict.fromkeys(rule for rule in (*x.finding.also, *due) if rule != finding.rule)
     return Fault(
         finding.rule,
         finding.message,
         finding.span,
         finding.label,
-        labels,
+        finding.labels,
         HELP.get(finding.rule),
-        tuple(sorted(program.sizes.items())),
-        tuple(facts),
-        steps(m, finding, end),
-        tuple(dict.fromkeys(also)),
+        tuple(sorted(x.machine.program.sizes.items())),
+        finding.facts,
+        steps(x.machine, finding, x.end),
+        tuple(also),
     )
 
 
-def _due(program: Program, axioms: frozenset[str], schedule: Schedule, finding: Finding) -> tuple[str, str] | None:
+def _due(x: Execution, pair: Unordered) -> tuple[str, str] | None:
     """The rule whose breach explains a race, and the fact in words."""
-    if finding.pair is None or finding.pair.missing:
+    if pair.missing:
         return None
     for name, rule, fact in FORGIVEN:
-        found = run(Machine(program, axioms, frozenset((name,))), schedule)
-        if found is None or found.pair is None or _space(found.pair) != _space(finding.pair):
-            return rule or finding.rule, fact
+        found = run(Machine(x.machine.program, x.machine.axioms, frozenset((name,))), x.schedule)
+        if found is None or found.pair is None or _space(found.pair) != _space(pair):
+            return rule or x.finding.rule, fact
     return None
 
 
@@ -71,7 +90,7 @@ def _space(pair: Unordered) -> Space:
     return pair.first.footprint.window.space
 
 
-def _race(m: Machine, finding: Finding, due: tuple[str, str] | None) -> tuple[Finding, list[str]]:
+def _race(m: Machine, finding: Finding, due: tuple[str, str] | None) -> tuple[Finding, tuple[str, ...]]:
     """The finding in words, and rules that are broken besides."""
     assert finding.pair is not None
     first, second = finding.pair.first, finding.pair.second
@@ -84,7 +103,7 @@ def _race(m: Machine, finding: Finding, due: tuple[str, str] | None) -> tuple[Fi
     facts += [("missing", due[1])] if due is not None else []
     labels = (Label(first.event.op.span, f"first: {_did(first)}"),)
     message = _message(rule, place, first, second)
-    also = [] if rule == finding.rule else [hazard(first.mode, second.mode)]
+    also = () if rule == finding.rule else (hazard(first.mode, second.mode),)
     label = f"second: {_did(second)}"
     return replace(finding, rule=rule, message=message, label=label, labels=labels, facts=tuple(facts)), also
 

@@ -21,6 +21,7 @@ class Mbarrier:
     passed since the last completion, as (strand, events executed)."""
 
     key: Key
+    name: str
     since: Clock
     count: int = 0
     valid: bool = False
@@ -32,11 +33,6 @@ class Mbarrier:
     gathers: Told = field(default_factory=Told)
     told: Told = field(default_factory=Told)
     passed: list[tuple[int, int]] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        """As the user writes it, within its CTA."""
-        return f"{self.key[1]}[{self.key[2]}]"
 
     def start(self, count: int, by: tuple[int, int] | None) -> None:
         """Initialised, by (strand, events executed) or before the roles start."""

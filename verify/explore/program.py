@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.skeleton.objects import Mbarriers
-from exogpu.ir.skeleton.operations import Init, InitFence, MemoryFence, Unsupported
+from exogpu.ir.skeleton.operations import Init, InitFence, MemoryFence, ProxyFence, Unsupported
 from exogpu.ir.skeleton.tree import Elect, For, If, RoleDecl, Skeleton, Stmt
 from exogpu.verify.explore.events import Event, Path, Trace, Window
 from exogpu.verify.explore.knowledge import Rows
@@ -164,8 +164,14 @@ def _numbered(s: Strand, n: int) -> Strand:
 
 
 def _rows(skeleton: Skeleton) -> Rows:
-    ops = [type(s) for body in skeleton.bodies for s in statements(body.stmts)]
-    return Rows.of(skeleton.cluster, inits=InitFence in ops, fences=MemoryFence in ops)
+    ops = [s for body in skeleton.bodies for s in statements(body.stmts)]
+    return Rows.of(
+        skeleton.cluster,
+        proxies=any(isinstance(s, ProxyFence) for s in ops),
+        everywhere=any(isinstance(s, ProxyFence) and s.everywhere for s in ops),
+        inits=any(isinstance(s, InitFence) for s in ops),
+        memory=any(isinstance(s, MemoryFence) for s in ops),
+    )
 
 
 def _overlaid(skeleton: Skeleton, storage: Storage) -> dict[Space, tuple[tuple[int, tuple[int, str, int]], ...]]:

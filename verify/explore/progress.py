@@ -97,7 +97,7 @@ def _divergence(m: Machine, s: Strand, why: str, *labels: Label) -> Finding:
 def warp_syncs(m: Machine, warp: tuple[Strand, ...]) -> None:
     """bar.warp.sync by the strands of a warp that there are."""
     for s in warp:
-        m.publish(s)
+        m.enter(s)
     known = m.together(s.number for s in warp)
     for s in warp:
         m.minds[s.number].learn(known)
@@ -122,7 +122,7 @@ def joins(m: Machine, warp: tuple[Strand, ...]) -> None:
         message = f"warp {s.lanes[0] // WARP} of {s.role.name} joins barrier {e.number} again before it has completed"
         m.fail(Finding("bar.recycle", message, e.op.span, "the same generation still forms", _numbers(warp, bar)))
     for t in warp:
-        m.publish(t)
+        m.enter(t)
         if bar.since is not None and not bar.follows(m.temporal(t)):
             m.early(t, bar.since)
     bar.threads = e.op.count

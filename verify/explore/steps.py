@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from exogpu.ir.skeleton.operations import BarSync
 from exogpu.verify.explore.finding import Finding
 from exogpu.verify.explore.machine import ENDED, Logged, Machine
 from exogpu.verify.explore.program import Strand
@@ -33,14 +34,20 @@ WORDS = {
 def steps(m: Machine, finding: Finding, end: int) -> tuple[Step, ...]:
     """Steps of the threads that take part, and of those that complete phases of the barriers that these use."""
     taking_part = set(finding.strands)
-    barriers = {x.barrier for x in m.log[:end] if x.strand in taking_part and x.barrier}
-    first = None if finding.pair is None else (finding.pair.first.actor, finding.pair.first.pos - 1)
-    kept = [x for x in m.log[:end] if _matters(x, taking_part, barriers, first)]
+    log = m.log[:end]
+    if finding.pair is not None:
+        second = finding.pair.second
+        log = [x for x in log if (x.strand, x.event, x.what) != (second.actor, second.pos - 1, "starts")]
+        first = (finding.pair.first.actor, finding.pair.first.pos - 1)
+        used = {x.barrier for x in log if x.strand in taking_part and x.barrier}
+        kept = [x for x in log if _of_race(x, taking_part, used, first)]
+    else:
+        kept = [x for x in log if x.barrier in finding.barriers or (x.strand in taking_part and x.what != "accesses")]
     found = [_step(m, list(same)) for _, same in groupby(kept, key=lambda x: _place(m, x))]
     return (*found[-MOST_STEPS:], *_last(m, finding))
 
 
-def _matters(x: Logged, strands: set[int], barriers: set[str], first: tuple[int, int] | None) -> bool:
+def _of_race(x: Logged, strands: set[int], barriers: set[str], first: tuple[int, int]) -> bool:
     if x.what == "accesses":
         return (x.strand, x.event) == first
     return x.strand in strands or (x.what in ("completes", "lands") and x.barrier in barriers)
@@ -58,6 +65,8 @@ def _step(m: Machine, same: list[Logged]) -> Step:
     s = m.program.strands[x.strand]
     e = s.events[x.event]
     who = {y.strand for y in same}
+    if isinstance(e.op, BarSync):  # told once for the whole warp
+        who = {n for y in who for n in m.program.warps[m.program.strands[y].cta, m.program.strands[y].warp]}
     lanes = sum(m.program.strands[n].weight for n in who)
     actor = m.program.actor(s) if lanes <= 1 else _several(m, s, lanes)
     what = f"{x.barrier} completes its phase" if x.what == "completes" else WORDS[x.what].format(operation(e))
@@ -83,6 +92,6 @@ def _last(m: Machine, finding: Finding) -> list[Step]:
         e = m.event(same[0])
         lanes = sum(s.weight for s in same)
         actor = m.program.actor(same[0]) if lanes == 1 else _several(m, same[0], lanes)
-        waits = len(finding.strands) > 1 or finding.rule == "deadlock.cycle"
-        found.append(Step(actor, e.op.span, e.iteration, f"{operation(e)}{' waits for ever' if waits else ''}"))
+        end = " waits for ever" if finding.barriers else f": {finding.rule}"
+        found.append(Step(actor, e.op.span, e.iteration, f"{operation(e)}{end}"))
     return found

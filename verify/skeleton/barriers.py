@@ -42,6 +42,14 @@ class Part:
     place: Place
 
 
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a signal stores in a flag or adds to it, or a wait waits for."""
+
+    index: Index
+    adds: bool = False
+
+
 @dataclass
 class Signals:
     """The barriers that statements have named so far, and what belongs to each."""
@@ -52,6 +60,7 @@ class Signals:
     weights: dict[int, int] = field(default_factory=dict)
     parities: dict[int, Index] = field(default_factory=dict)
     inits: dict[str, list[Event]] = field(default_factory=dict)
+    values: dict[int, Value] = field(default_factory=dict)
     seen: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
     classes: Mapping[str, tuple[frozenset[int], ...]] | None = None
 
@@ -151,6 +160,14 @@ class Signals:
         warps = {t // WARP for t in place.who}
         if place.explicit or any(t not in here for t in range(place.role.threads) if t // WARP in warps):
             raise NotModelled("only some threads of a warp come to a barrier", span)
+
+    def flag(self, ref: Ref, place: Place, read: Callable[[Index], Index]) -> Iterator[Part]:
+        """The flags that the threads of a place mean by a reference."""
+        indices = tuple(read(e) for e in _indices(ref))
+        for numbers, part in _told_apart(indices, place, ref.span):
+            name = ref.name + "".join(f"[{n}]" for n in numbers)
+            self.barriers.setdefault(name, Barrier(name, 1, 1, ref.span, flag=True))
+            yield from (Part(name, Int(0), piece) for piece in self._apart(part))
 
     def cluster(self, place: Place, span: Span) -> Iterator[Part]:
         """The cluster's own barrier."""

@@ -10,9 +10,9 @@ from exogpu.ir.index import Index
 from exogpu.smt.poly import ZERO
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
-from exogpu.verify.graph import FenceKind, Needs
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
+from exogpu.verify.needs import FenceKind, Needs
 from exogpu.verify.ordering import Goal
 from exogpu.verify.ordinal import count_all
 from exogpu.verify.phases import Phases, arrives, awaits, channels, copies

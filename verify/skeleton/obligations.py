@@ -17,19 +17,22 @@ from exogpu.smt.terms import Formula
 from exogpu.verify.bounds import bounds
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, cta_meant
-from exogpu.verify.graph import Needs
 from exogpu.verify.index import to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
+from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal
 from exogpu.verify.ordinal import NoClosedForm, count_all
+from exogpu.verify.performed import performed
 from exogpu.verify.phases import Phases, arrives, awaits, channels
 from exogpu.verify.pieces import Piece
 from exogpu.verify.program import Barrier, Event, ExpectAction, Program
 from exogpu.verify.races import Conflict, conflicts
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
+from exogpu.verify.skeleton.barriers import Value
+from exogpu.verify.skeleton.flags import flag_pieces
+from exogpu.verify.skeleton.flows import Flow, parties
 from exogpu.verify.skeleton.init import initialisation
-from exogpu.verify.skeleton.numbering import Flow, parties
 from exogpu.verify.skeleton.numbering import holds as holding
 from exogpu.verify.skeleton.operations import Checked
 from exogpu.verify.skeleton.settle import any_of, obligation, settle
@@ -44,6 +47,7 @@ class Facts:
     starts: dict[str, int]
     slots: dict[int, Index]
     inits: dict[str, tuple[Event, ...]]
+    values: dict[int, Value]
     checks: tuple[Checked, ...]
 
 
@@ -52,7 +56,7 @@ def pieces(program: Program, facts: Facts) -> Iterator[Piece]:
     for conflict in conflicts(program):
         yield Piece(4, partial(_race, conflict=conflict))
     for barrier in program.barriers.values():
-        yield from (_generations if barrier.named else _mbarrier)(program, facts, barrier)
+        yield from (_generations if barrier.named else _flag if barrier.flag else _mbarrier)(program, facts, barrier)
     for claim in _claims(program, facts):
         yield Piece(1, partial(_claimed, claim=claim))
 
@@ -119,6 +123,14 @@ def _mbarrier(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piec
         yield Piece(1, partial(_stated, barrier=barrier, wait=wait, slot=facts.slots[wait.id]))
         yield Piece(6, partial(_open, barrier=barrier, event=wait, flows=flows))
         yield Piece(6, partial(_not_lapped, barrier=barrier, wait=wait, flows=flows))
+
+
+def _flag(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piece]:
+    flows = facts.flows[barrier.name]
+    yield from flag_pieces(program, barrier, facts.values, flows)
+    for flow in flows:
+        for event in flow.statements:
+            yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows))
 
 
 def _generations(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piece]:
@@ -300,8 +312,9 @@ def _follows(barrier: Barrier, earlier: Event, later: Event, behind: int) -> Goa
         same = cta_meant(u.program, x) == cta_meant(u.program, y)
         return same and 0 <= u.number_at(x) == u.number_at(y) - behind
 
+    needs, also = performed(earlier)
     name = f"before/{barrier.name}/{earlier.id}-{later.id}"
-    return Goal(name, earlier, later, condition, check, Needs(temporal=True))
+    return Goal(name, earlier, later, condition, check, needs, also=also)
 
 
 def _held(program: Program, barrier: Barrier, hold: Event, flows: tuple[Flow, ...]) -> Iterator[Obligation]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 
 from exogpu.ir.skeleton.operations import Unsupported
@@ -14,6 +15,7 @@ from exogpu.verify.pieces import GROUP, Piece, groups
 from exogpu.verify.program import Program
 from exogpu.verify.result import Obligation, Report, Status
 from exogpu.verify.skeleton.barriers import Signals
+from exogpu.verify.skeleton.lifetimes import lifetimes
 from exogpu.verify.skeleton.lower import Walk
 from exogpu.verify.skeleton.numbering import numbered
 from exogpu.verify.skeleton.obligations import Facts, joins, pieces
@@ -22,6 +24,7 @@ from exogpu.verify.skeleton.rank import progress
 from exogpu.verify.skeleton.refute import refutation
 from exogpu.verify.skeleton.unsupported import NotModelled, SharedInPart
 from exogpu.verify.skeleton.walk import every_statement
+from exogpu.verify.skeleton.whole import whole
 from exogpu.verify.skeleton.windows import Windows
 
 
@@ -36,10 +39,7 @@ def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int =
     if fault is not None:
         return _report(skeleton, Status.REFUTED, (fault,), started, policy)
     try:
-        program, facts = prepare(skeleton, policy)
-        parts = (*pieces(program, facts), Piece(GROUP, lambda p: (progress(p, facts),)))
-        found = tuple(o for group in groups(program, parts) for o in group.decide())
-        reason = ""
+        found, reason = tuple(proof(skeleton, policy)), ""
     except (NotModelled, NoClosedForm) as error:
         found, reason = (), str(error)
     if found and all(o.status is Status.PROVED for o in found):
@@ -48,6 +48,19 @@ def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int =
     if fault is not None:
         return _report(skeleton, Status.REFUTED, (fault,), started, policy)
     return _report(skeleton, Status.UNKNOWN, found, started, policy, reason)
+
+
+def proof(skeleton: Skeleton, policy: Policy) -> Iterator[Obligation]:
+    """What has to be shown, as far as it can be, one after the other; raises `NotModelled` or `NoClosedForm`."""
+    program, facts = prepare(skeleton, policy)
+    parts = (
+        *pieces(program, facts),
+        *lifetimes(program, skeleton),
+        *whole(program, skeleton),
+        Piece(GROUP, lambda p: (progress(p, facts),)),
+    )
+    for group in groups(program, parts):
+        yield from group.decide()
 
 
 def prepare(skeleton: Skeleton, policy: Policy) -> tuple[Program, Facts]:
@@ -88,7 +101,7 @@ def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals) -> tuple[Pro
     renewed = phased.program.events
     checks = tuple(replace(c, event=renewed[c.event.id]) for c in operations.checks)
     inits = {name: tuple(renewed[e.id] for e in found) for name, found in signals.inits.items()}
-    return phased.program, Facts(phased.flows, phased.starts, signals.slots, inits, checks)
+    return phased.program, Facts(phased.flows, phased.starts, signals.slots, inits, signals.values, checks)
 
 
 def _report(

@@ -1,0 +1,91 @@
+"""What a path between two events has to do, beyond being one."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from exogpu.ir.index import Index
+from exogpu.ir.instr import ProxyFence, WgmmaFence
+from exogpu.verify.program import Action, ArriveAction, AwaitAction, PublishAction
+
+
+class FenceKind(enum.Enum):
+    """A proxy fence that covers shared or global memory, a wgmma fence, or one for initialised mbarriers."""
+
+    SHARED = "fence_proxy_async"
+    GLOBAL = "fence_proxy_async_all"
+    REGISTER = "wgmma_fence"
+    INIT = "fence_mbarrier_init"
+
+    def made_by(self, action: Action | None) -> bool:
+        """The action is such a fence."""
+        match action:
+            case ProxyFence(everywhere):
+                return self is FenceKind.SHARED or (self is FenceKind.GLOBAL and everywhere)
+            case WgmmaFence():
+                return self is FenceKind.REGISTER
+            case PublishAction():
+                return self is FenceKind.INIT
+            case _:
+                return False
+
+
+class Side(enum.Enum):
+    """Where on a path a fence stands: in a thread of the first access, or where the second one is made."""
+
+    SOURCE = "source"
+    TARGET = "target"
+
+
+def covers_cluster(action: Action | None) -> bool:
+    """A proxy fence for every state space, other CTAs' shared memory included."""
+    return isinstance(action, ProxyFence) and action.everywhere
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a path must do: order visibly or only in time, and pass through a fence of the given kind.
+
+    `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it. `both_async`: both accesses
+    are asynchronous; `overwrites`: and the second overwrites shared memory; `abroad`: and they may be of two CTAs.
+    `axioms`: what every path with an intermediate event relies on. `home`: the CTA in whose shared memory the two meet,
+    over the variables of the second; None if both can only be of one CTA, or it is global memory. `woken`: the path
+    begins with an await that the source, an arrive, helps to complete.
+    """
+
+    temporal: bool = False
+    fence: FenceKind | None = None
+    reads_only: bool = False
+    both_async: bool = False
+    overwrites: bool = False
+    abroad: bool = False
+    axioms: frozenset[str] = frozenset()
+    home: Index | None = None
+    woken: bool = False
+
+    def sides(self, allowed: frozenset[str]) -> frozenset[Side]:
+        """Where fences stand that a path passes: a proxy fence where the second access is made, and without L1 the
+        first access's own thread executes one, too (one fence can be both)."""
+        match self.fence:
+            case None:
+                return frozenset()
+            case FenceKind.INIT:
+                return frozenset((Side.SOURCE,))
+            case FenceKind.REGISTER:
+                return frozenset((Side.TARGET,))
+            case FenceKind.SHARED | FenceKind.GLOBAL:
+                return frozenset((Side.TARGET,)) if "L1" in allowed else frozenset(Side)
+
+    def heard(self, wait: AwaitAction, *, abroad: bool) -> bool:
+        """The wait acquires what the path has to carry from an arrive; `abroad`: of another CTA's thread."""
+        return self.temporal or not (wait.relaxed or (wait.local and abroad))
+
+    def through(self, signal: ArriveAction, allowed: frozenset[str]) -> bool:
+        """The arrive hands on what the path has to carry. A relaxed one says only that something has ended, which is
+        enough to overwrite what asynchronous operations have used (L4); one that waits for copies speaks for those
+        copies alone (PTX ISA, asynchronous operations), though it comes later."""
+        if self.temporal:
+            return True
+        published = not signal.relaxed or (self.overwrites and "L4" in allowed)
+        return published and not signal.after_copies

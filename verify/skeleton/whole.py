@@ -1,0 +1,161 @@
+"""Obligations about a skeleton as a whole: registers of the CTA, cells of mbarriers, results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import product
+
+from exogpu.ir.collective import WARP, WARPGROUP
+from exogpu.ir.evaluate import evaluate
+from exogpu.ir.index import Var
+from exogpu.ir.instr import Mode
+from exogpu.ir.skeleton import operations as op
+from exogpu.ir.skeleton.objects import Global, Mbarriers
+from exogpu.ir.skeleton.tree import Body, Skeleton
+from exogpu.smt.poly import Poly, lift
+from exogpu.smt.terms import Formula
+from exogpu.verify.index import to_poly
+from exogpu.verify.instance import LANE, Instance, Model
+from exogpu.verify.phases import Phases
+from exogpu.verify.pieces import Piece
+from exogpu.verify.program import Access, Event, LoopKind, Program
+from exogpu.verify.result import Obligation, Status
+from exogpu.verify.single import Property
+from exogpu.verify.skeleton.settle import obligation, settle
+from exogpu.verify.skeleton.walk import nested
+
+MOST_THREADS = 256
+"""Most values of loops over threads that are tried for who writes a cell."""
+
+
+def whole(program: Program, skeleton: Skeleton) -> Iterator[Piece]:
+    """The obligations."""
+    if any(isinstance(s, op.SetMaxnreg) for b in skeleton.bodies for s, _ in nested(b.stmts)):
+        yield Piece(1, lambda _: (_registers(skeleton),))
+    for item in skeleton.objects:
+        if isinstance(item, Mbarriers) and item.overlay is not None:
+            yield from _apart(program, item)
+        if isinstance(item, Global) and item.result:
+            yield Piece(4, partial(_written, item=item))
+
+
+# -- setmaxnreg --------------------------------------------------------------------------------------------------------
+
+
+def _registers(skeleton: Skeleton) -> Obligation:
+    """Every warpgroup changes its registers first of all; then what some give back is enough for the others (PTX ISA,
+    setmaxnreg)."""
+    base = obligation("registers", "setmaxnreg.pool", "the registers of every CTA suffice", skeleton.span)
+    launched = skeleton.registers
+    if launched is None:
+        return replace(base, status=Status.UNKNOWN, reason="it is not said how many registers a launch gives")
+    for body in skeleton.bodies:
+        problem = _changes_first(body, launched)
+        if problem:
+            return replace(base, status=Status.UNKNOWN, span=body.role.span, reason=problem)
+    for cta in range(skeleton.cluster):
+        roles = [b for b in skeleton.bodies if cta in b.role.ctas]
+        warps = {id(b): -(-b.role.threads // WARP) for b in roles}
+        wanted = sum(warps[id(b)] * _last(b, launched) for b in roles)
+        if wanted > sum(warps.values()) * launched:
+            return replace(base, status=Status.UNKNOWN, reason=f"CTA {cta} has too few registers")
+    return base
+
+
+def _changes_first(body: Body, launched: int) -> str:
+    """Why a role's changes are not its first statements, whole warpgroup by whole warpgroup; empty if they are."""
+    changes = [s for s, _ in nested(body.stmts) if isinstance(s, op.SetMaxnreg)]
+    if not changes:
+        return ""
+    if len(changes) > 1 or body.stmts[0] is not changes[0]:
+        return "registers are changed later than first of all"
+    if body.role.first % WARPGROUP or body.role.threads % WARPGROUP:
+        return "registers are changed by a part of a warpgroup"
+    more = changes[0].registers > launched
+    less = changes[0].registers < launched
+    return "registers are changed in the wrong direction" if more != changes[0].increases and (more or less) else ""
+
+
+def _last(body: Body, launched: int) -> int:
+    changes = [s.registers for s, _ in nested(body.stmts) if isinstance(s, op.SetMaxnreg)]
+    return changes[0] if changes else launched
+
+
+# -- mbarriers inside shared memory ------------------------------------------------------------------------------------
+
+
+def _apart(program: Program, item: Mbarriers) -> Iterator[Piece]:
+    """No access touches the cells of an mbarrier."""
+    cells = 1
+    for extent in item.shape:
+        cells *= extent
+    for event in program.events:
+        for n, access in enumerate(event.accesses):
+            if access.buffer == item.overlay:
+                yield Piece(1, partial(_clear, item=item, cells=cells, event=event, access=access, n=n))
+
+
+def _clear(program: Program, item: Mbarriers, cells: int, event: Event, access: Access, n: int) -> Iterator[Obligation]:
+    strides = [1]
+    shape = [evaluate(e, {}) for e in program.buffers[access.buffer].shape][program.buffers[access.buffer].per_cta :]
+    for extent in reversed(shape[1:]):
+        strides.append(strides[-1] * extent)
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        ctx = model.ctx
+        low, high = lift(item.offset - item.offset), lift(0)
+        box = model.box(xs[0], access)[program.buffers[access.buffer].per_cta :]
+        for (lo, extent), stride in zip(box, reversed(strides), strict=True):
+            low, high = low + lo * stride, high + (lo + extent - 1) * stride
+        return ctx.api.conj((ctx.lt(low, item.offset + cells), ctx.le(item.offset, high)))
+
+    title = f"{event.label} (line {event.span.line}) leaves the mbarriers of {item.name} alone"
+    base = obligation(f"cells/{item.name}/{event.id}.{n}", "mbar.alias", title, access.span)
+    yield settle(program, base, [Property(base.name, (event,), bad, None)])
+
+
+# -- results -----------------------------------------------------------------------------------------------------------
+
+
+def _written(program: Program, item: Global) -> Iterator[Obligation]:
+    """Every cell of a result is written by some statement: in the iterations that its indices name."""
+    base = obligation(f"result/{item.name}", "seq.mismatch", f"every cell of {item.name} is written", item.span)
+    writers = [(e, a) for e in program.events for a in e.accesses if a.buffer == item.name and a.mode is not Mode.READ]
+    if not writers:
+        yield replace(base, status=Status.UNKNOWN, reason="nothing writes it")
+        return
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        ctx = model.ctx
+        cell = [ctx.fresh(f"cell.{d}", 0) for d in range(len(item.shape))]
+        inside = [ctx.lt(c, to_poly(ctx, e, model.sizes)) for c, e in zip(cell, item.shape, strict=True)]
+        ways = [f for e, a in writers for f in _writes(model, e, a, cell)]
+        return ctx.api.conj((*inside, ctx.api.negate(ctx.api.disj(ways))))
+
+    yield settle(program, base, [Property(base.name, (), bad, None)])
+
+
+def _writes(model: Model, event: Event, access: Access, cell: list[Poly]) -> Iterator[Formula]:
+    """Executions of a statement that write a cell: its loop variables are read off the cell's indices."""
+    found: dict[str, Poly] = {}
+    sequential = {loop.var for loop in event.loops if loop.kind is LoopKind.SEQ}
+    for (lo, _), c in zip(access.dims, cell, strict=True):
+        if isinstance(lo, Var) and (lo.name in sequential or lo.name == LANE):
+            found[lo.name] = c
+    threads = [loop for loop in event.loops if loop.kind is not LoopKind.SEQ]
+    ranges = [range(evaluate(loop.lo, {}), evaluate(loop.hi, {})) for loop in threads]
+    if any(loop.var not in found for loop in event.loops if loop.kind is LoopKind.SEQ):
+        return
+    for n, values in enumerate(product(*ranges)):
+        if n == MOST_THREADS:
+            return
+        env = {**model.sizes, **found, **{loop.var: lift(v) for loop, v in zip(threads, values, strict=True)}}
+        if event.size > 1:
+            env.setdefault(LANE, lift(0))
+        x = model.at(event, env)
+        parts = [x.domain]
+        for (low, length), c in zip(model.box(x, access), cell, strict=True):
+            parts.append(model.ctx.between(low, c, low + length))
+        yield model.ctx.api.conj(parts)

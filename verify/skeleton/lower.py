@@ -33,6 +33,7 @@ class Walk:
     rounds: dict[str, list[str]] = field(default_factory=dict)
     blocks: int = 0
     unknowns: dict[str, Unknown] = field(default_factory=dict)
+    holders: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def run(self) -> None:
         """Walks every body."""
@@ -66,7 +67,7 @@ class Walk:
     def step(self, stmt: Step, place: Place) -> None:
         """Steps are events of which counters count the executions."""
         meaning = place.names[stmt.name]
-        if not isinstance(meaning, Var) or len(place.who) != place.role.threads or place.explicit:
+        if not isinstance(meaning, Var) or place.who != self.holders.get(meaning.name) or place.explicit:
             raise NotModelled(f"the counter `{stmt.name}` differs between threads", stmt.span)
         found = self.derived[meaning.name]
         if not isinstance(found, Counter) or found.modulus != stmt.modulus:
@@ -123,6 +124,8 @@ class Walk:
         """A name for an expression, or the start of a counter."""
         known = place.names.get(stmt.name)
         if isinstance(known, Var) and isinstance(self.derived.get(known.name), Counter):
+            # whoever has the counter steps it: all of these threads, and they alone
+            self.holders[known.name] = place.who
             return place
         if known is not None and place.given.get(stmt.name) != place.block:
             raise NotModelled(f"`{stmt.name}` gets a value in more than one place", stmt.span)

@@ -249,12 +249,15 @@ class Stated:
 @dataclass(frozen=True, slots=True)
 class Counter:
     """A variable of a thread: `start`, and `by` more for each earlier execution of an event, modulo `modulus`; of the
-    events' first `within` loops only the current iteration counts."""
+    events' first `within` loops only the current iteration counts. With a `divisor`, it is one more each time that the
+    steps, from `ahead` on, have come to a multiple of that."""
 
     start: int
     steps: tuple[tuple[int, int], ...]
     modulus: int | None = None
     within: int = 0
+    divisor: int = 1
+    ahead: int = 0
 
 
 @dataclass(frozen=True, slots=True)

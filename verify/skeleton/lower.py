@@ -13,6 +13,7 @@ from exogpu.ir.skeleton.operations import Arrive, Check, ClusterArrive, Exit, Me
 from exogpu.ir.skeleton.tree import RANK, TID, Elect, For, If, Let, RoleDecl, Skeleton, Step, Stmt, Unknown
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
+from exogpu.verify.skeleton.counting import starts, turns
 from exogpu.verify.skeleton.operations import Fences, Operations, Reading
 from exogpu.verify.skeleton.place import Numbers, Place
 from exogpu.verify.skeleton.unsupported import NotModelled
@@ -29,6 +30,7 @@ class Walk:
     skeleton: Skeleton
     emit: Operations
     derived: dict[str, Derived] = field(default_factory=dict)
+    rounds: dict[str, list[str]] = field(default_factory=dict)
     blocks: int = 0
     unknowns: dict[str, Unknown] = field(default_factory=dict)
 
@@ -46,15 +48,18 @@ class Walk:
     # -- counters ------------------------------------------------------------------------------------------------
 
     def _counters(self, role: RoleDecl, stmts: tuple[Stmt, ...]) -> Iterator[_Naming]:
-        """Variables that are stepped: each is a count of its steps since the one statement that gives it a value."""
-        stepped = {s.name: s.modulus for s, _ in nested(stmts) if isinstance(s, Step)}
-        for name, modulus in stepped.items():
-            lets = [(s, depth) for s, depth in nested(stmts) if isinstance(s, Let) and s.name == name]
-            if len(lets) != 1 or literal(lets[0][0].value) is None:
-                raise NotModelled(f"the counter `{name}` does not get one constant value in one place", role.span)
-            let, depth = lets[0]
+        """The role's counters, each a variable that follows from how often it was stepped."""
+        found = {start.name: start for start in starts(stmts, role.span)}
+        for name, start in found.items():
             variable = f"{role.name}.{name}"
-            self.derived[variable] = Counter(literal(let.value) or 0, (), modulus, depth)
+            counter = Counter(start.value, (), start.modulus, start.depth)
+            if start.round is not None:
+                turning = found[start.round]
+                if turning.depth != start.depth or turning.modulus is None:
+                    raise NotModelled(f"the counters `{name}` and `{start.round}` do not start together", role.span)
+                counter = replace(counter, divisor=turning.modulus, ahead=turning.value)
+                self.rounds.setdefault(f"{role.name}.{start.round}", []).append(variable)
+            self.derived[variable] = counter
             yield _Naming(name, variable)
 
     def step(self, stmt: Step, place: Place) -> None:
@@ -66,7 +71,10 @@ class Walk:
         if not isinstance(found, Counter) or found.modulus != stmt.modulus:
             raise NotModelled(f"the counter `{stmt.name}` is stepped in two ways", stmt.span)
         event = self.emit.tick(stmt, place)
-        self.derived[meaning.name] = replace(found, steps=(*found.steps, (event.id, stmt.by)))
+        for variable in (meaning.name, *self.rounds.get(meaning.name, ())):
+            counter = self.derived[variable]
+            if isinstance(counter, Counter):
+                self.derived[variable] = replace(counter, steps=(*counter.steps, (event.id, stmt.by)))
 
     # -- control -------------------------------------------------------------------------------------------------
 
@@ -83,6 +91,8 @@ class Walk:
                     self.step(stmt, place)
                 case For():
                     self.loop(stmt, place)
+                case If() if turns(stmts[n - 1] if n else None, stmt):
+                    pass  # it is counted with the step before
                 case If():
                     place = self.branch(stmt, place)
                 case Elect():

@@ -120,9 +120,8 @@ def _start(program: Program, barrier: Barrier, signals: Signals) -> int:
     """The slot of the first signal."""
     for e in (*arrives(program, barrier.name), *copies(program, barrier.name)):
         thread = min(t for t, _ in channels(program, e))
-        mine = (s for s in arrives(program, barrier.name) if any(t == thread for t, _ in channels(program, s)))
-        group = tuple(mine)
-        for o in _by_thread(program, group or (e,), thread, barrier)[:1]:
+        mine = tuple(s for s in arrives(program, barrier.name) if any(t == thread for t, _ in channels(program, s)))
+        for o in _by_thread(program, mine or (e,), thread, barrier)[:1]:
             return evaluate(signals.slots[o.event.id], o.env) % barrier.ring
     return 0
 
@@ -134,8 +133,8 @@ def _flows(program: Program, barrier: Barrier, signals: Signals, start: int) -> 
     for (through, statements), rate in zip(arriving, rates, strict=True):
         yield Flow(through, statements, rate, _weight(statements, signals))
     phases = {_executions(program, barrier, group) // rate for (_, group), rate in zip(arriving, rates, strict=True)}
-    for statements in (deliveries(program, barrier.name), expects(program, barrier.name)):
-        for through, group in parties(program, statements):
+    for other in (deliveries(program, barrier.name), expects(program, barrier.name)):
+        for through, group in parties(program, other):
             yield Flow(through, group, _together(program, barrier, group, signals, start, phases), 0)
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from exogpu.lang import load
-from exogpu.verify.prove import verify
-from exogpu.verify.result import Report, Status
+from exogpu.verify.result import Status
+from tests.texts import verdict
 
 RING = """from exogpu.lang import *
 
@@ -113,14 +112,9 @@ BAD = {
 }
 
 
-def read(path: Path, text: str) -> Report:
-    path.write_text(text)
-    return verify(load(path)["k"])
-
-
 @pytest.mark.parametrize("name", GOOD)
 def test_is_proved(tmp_path: Path, name: str) -> None:
-    report = read(tmp_path / "good.py", GOOD[name])
+    report = verdict(tmp_path, GOOD[name])
     assert [(o.name, o.reason) for o in report.obligations if o.status is not Status.PROVED] == []
     assert report.status is Status.PROVED
 
@@ -128,19 +122,19 @@ def test_is_proved(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", BAD)
 def test_is_refuted(tmp_path: Path, name: str) -> None:
     text, rule = BAD[name]
-    report = read(tmp_path / "bad.py", text)
+    report = verdict(tmp_path, text)
     broken = [o for o in report.obligations if o.status is Status.REFUTED]
     assert rule in {o.rule for o in broken}
     assert all(o.counterexample is not None and o.counterexample.replay for o in broken)
 
 
 def test_a_long_period_is_left_open(tmp_path: Path) -> None:
-    report = read(tmp_path / "long.py", ring("k % 1000 == 0"))
+    report = verdict(tmp_path, ring("k % 1000 == 0"))
     assert report.status is Status.UNKNOWN
     assert any("repeat only after 1000 iterations" in o.reason for o in report.obligations)
 
 
 def test_trips_that_depend_on_the_task_are_left_open(tmp_path: Path) -> None:
-    report = read(tmp_path / "causal.py", ring("k >= 0", lag=2).replace("seq(0, K)", "seq(0, t + 1)"))
+    report = verdict(tmp_path, ring("k >= 0", lag=2).replace("seq(0, K)", "seq(0, t + 1)"))
     assert report.status is Status.UNKNOWN
     assert any("the bounds of loop k depend on t" in o.reason for o in report.obligations)

@@ -7,23 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from exogpu.lang import load
-from exogpu.verify.axioms import DEFAULT, Policy
-from exogpu.verify.prove import verify
-from exogpu.verify.result import Report, Status
-
-HEAD = "from exogpu.lang import *\n\n\n@proc\n"
-
-
-def verdict(tmp_path: Path, text: str, policy: Policy = DEFAULT) -> Report:
-    path = tmp_path / "kernel.py"
-    path.write_text(HEAD + text)
-    return verify(load(path)["k"], policy=policy)
-
-
-def broken(report: Report) -> set[str]:
-    return {o.rule for o in report.obligations if o.status is Status.REFUTED}
-
+from exogpu.verify.axioms import Policy
+from exogpu.verify.result import Status
+from tests.texts import broken, verdict
 
 UNITS_IN_TURN = """def k(M: size, X: f32[M, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
     block(producer=warps(2), consumer=warps(2), persistent=True)
@@ -188,7 +174,7 @@ READ_THEN_REFILLED = """def k(M: size, X: f32[M, 64] @ GMEM, Y: f32[M, 2, 32] @ 
 def test_fences_on_both_sides_need_no_axiom_across_ctas(tmp_path: Path, reader: str, rules: set[str]) -> None:
     text = READ_THEN_REFILLED.format(reader=reader)
     assert verdict(tmp_path, text).status is Status.PROVED
-    assert broken(verdict(tmp_path, text, Policy(strict=True))) == rules
+    assert broken(verdict(tmp_path, text, policy=Policy(strict=True))) == rules
 
 
 LAST_ARRIVE = """def k(M: size):

@@ -35,16 +35,12 @@ class Start:
 def starts(stmts: Block, span: Span) -> Iterator[Start]:
     """The counters of a role."""
     stepped = {s.name: s.modulus for s, _ in nested(stmts) if isinstance(s, Step)}
-    rounds = {
-        s.name: turn for block in _blocks(stmts) for one, other in pairwise(block) for s, turn in _turns(one, other)
-    }
+    counting = [found for block in _blocks(stmts) for pair in pairwise(block) for found in _turns(*pair)]
+    rounds = {step.name: turning for step, turning in counting}
     for name, modulus in stepped.items():
         let, depth, block = _let(name, stmts, span)
         own = [s for s, _ in nested(stmts) if isinstance(s, Step) and s.name == name]
-        taken = [
-            s for b in _blocks(stmts) for one, other in pairwise(b) for s, _ in _turns(one, other) if s.name == name
-        ]
-        if name in rounds and len(taken) != len(own):
+        if name in rounds and sum(step.name == name for step, _ in counting) != len(own):
             raise NotModelled(f"the counter `{name}` is stepped in two ways", span)
         if _mentions(stmts, name) != _mentions(block[block.index(let) :], name):
             raise NotModelled(f"the counter `{name}` is used where it has no value yet, or no longer", let.span)

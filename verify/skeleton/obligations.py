@@ -32,6 +32,7 @@ from exogpu.verify.skeleton.flags import flag_pieces
 from exogpu.verify.skeleton.flows import Flow, parties, totals
 from exogpu.verify.skeleton.init import initialisation
 from exogpu.verify.skeleton.numbering import holds as holding
+from exogpu.verify.skeleton.observed import observed
 from exogpu.verify.skeleton.operations import Checked
 from exogpu.verify.skeleton.settle import any_of, obligation, settle
 from exogpu.verify.skeleton.transfers import balanced
@@ -113,6 +114,7 @@ def _mbarrier(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piec
         yield Piece(1, partial(_held, barrier=barrier, hold=hold, flows=flows))
     yield Piece(1, lambda _: (_count(barrier, flows),))
     yield Piece(2, lambda p: (balanced(p, barrier, flows),))
+    yield Piece(3, partial(observed, barrier=barrier, flows=flows))
     for flow in flows:
         for event in flow.statements:
             slot, start = facts.slots[event.id], facts.starts[barrier.name]

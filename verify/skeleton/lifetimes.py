@@ -118,12 +118,16 @@ def _ended(program: Program, event: Event, cta: int) -> Iterator[Obligation]:
     ends = [e for e in program.events if isinstance(e.action, ExitAction)]
     here = [e for e in ends if cta in {t // program.threads for t in executors(program, e)}]
     goals: list[list[Goal | Property]] = []
-    for end in here:
-        way: list[Goal | Property] = [_over(program, event, a, end, cta) for a in uses if outside]
-        goals.append([*way, *([_over(program, event, None, end, cta)] if signals else [])])
-    found = any_of(program, base, goals)
+    for own_ends in dict.fromkeys(tuple(e for e in here if t in executors(program, e)) for t in _threads(program, cta)):
+        touched = [*(uses if outside else []), *([None] if signals else [])]
+        goals.append([_over(program, event, a, end, cta) for end in own_ends for a in touched])
+    found = any_of(program, base, [g for g in goals if g])
     if found.status is not Status.PROVED or found.queries:
         yield found
+
+
+def _threads(program: Program, cta: int) -> range:
+    return range(cta * program.threads, (cta + 1) * program.threads)
 
 
 def _over(program: Program, event: Event, access: Access | None, end: Event, cta: int) -> Goal:

@@ -257,17 +257,19 @@ class _ChainSearch:
         """A path, if there is one, rather one without avoidable axioms (L1 concerns pairs that need a fence only)."""
         program = self.session.program
         in_force = program.axioms
-        for direction in self.directions:
-            x, y, needs = whole(ends[direction.first]), ends[direction.second], direction.needs
-            frugal = in_force - (AVOIDABLE if needs.fence is not None else AVOIDABLE - {"L1"})
-            attempts = [(frugal, False)]
-            if len(unrolling.ctas) == program.cluster:
-                attempts += [(in_force, False), (in_force, True)]
-            for allowed, everybody in dict.fromkeys(attempts):
-                search = Search(unrolling, x, needs, everybody=everybody, axioms=allowed)
-                path = search.path_to(y)
-                if path is not None:
-                    return _Found(direction, path, search)
+        attempts = [(True, False)]
+        if len(unrolling.ctas) == program.cluster:
+            attempts += [(False, False), (False, True)]
+        for frugal, everybody in attempts:
+            for direction in self.directions:
+                x, y, needs = whole(ends[direction.first]), ends[direction.second], direction.needs
+                avoided = AVOIDABLE if needs.fence is not None else AVOIDABLE - {"L1"}
+                allowed = in_force - avoided if frugal else in_force
+                if frugal or everybody or in_force & avoided:
+                    search = Search(unrolling, x, needs, everybody=everybody, axioms=allowed)
+                    path = search.path_to(y)
+                    if path is not None:
+                        return _Found(direction, path, search)
         return None
 
 

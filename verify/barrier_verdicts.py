@@ -19,16 +19,16 @@ from exogpu.verify.barriers import (
 )
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
 from exogpu.verify.data_verdicts import claimed
+from exogpu.verify.endings import Delay, Early, Stuck
 from exogpu.verify.holds import in_time
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.machine import Delay, Early, Stuck
-from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal, Impossible, Proved, Undecided, Violated, decide
 from exogpu.verify.ordinal import NoClosedForm
+from exogpu.verify.performed import performed
 from exogpu.verify.phases import Phases, arrives, awaits, barrier_cta, channels, copies
 from exogpu.verify.pieces import GROUP, Piece
 from exogpu.verify.predecessor import Way, ways_for_signal, ways_for_wait
-from exogpu.verify.program import Barrier, Event, ExitAction, Program
+from exogpu.verify.program import AwaitAction, Barrier, Event, ExitAction, Program
 from exogpu.verify.replay import by_machine, reached, run
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
@@ -136,13 +136,14 @@ def _count(program: Program, barrier: Barrier) -> Obligation:
     if found == barrier.count:
         return base
     message = f"`{barrier.name}` waits for {barrier.count} arrivals per phase but {found} threads arrive"
-    for wait in awaits(program, barrier.name) or arrives(program, barrier.name):
-        verdict = hold(program, reached(wait))
+    tried = replace(base, status=Status.UNKNOWN, reason=f"{message}, yet no run was found to try")
+    for statement in (*arrives(program, barrier.name), *awaits(program, barrier.name)):
+        verdict = hold(program, reached(statement))
         if isinstance(verdict, Found):
-            refuted = run(program, base, verdict.sizes, message)
-            if refuted.status is Status.REFUTED:
-                return refuted
-    return replace(base, status=Status.UNKNOWN, reason=f"{message}, yet no run that was tried fails")
+            tried = run(program, base, verdict.sizes, message, minimal=False)
+            if tried.status is Status.REFUTED:
+                return tried
+    return tried
 
 
 def _progress(program: Program, barrier: Barrier, wait: Event) -> Iterator[Obligation]:
@@ -175,7 +176,13 @@ def _parity(program: Program, barrier: Barrier, wait: Event) -> Obligation:
     base = replace(base, question=asked)
     ways = [Way(tuple(not_lapped(program, barrier, wait, a) for a in p.statements)) for p in groups]
     message = f"`{barrier.name}` can advance by a whole ring before this wait has passed, so its parity aliases"
-    return _any_of(program, base, ways, message)
+    lag = wait.action.lag if isinstance(wait.action, AwaitAction) else 0
+    if lag <= barrier.ring:
+        return _any_of(program, base, ways, message)
+    message = f"this wait lags by {lag}, more than the ring of `{barrier.name}`, which is {barrier.ring}: {message}"
+    verdict = _any_of(program, base, ways, message)
+    refuted = replace(verdict, rule="mbar.lag", help=HELP["mbar.lag"])
+    return refuted if verdict.status is Status.REFUTED else verdict
 
 
 def _before_wait(program: Program, barrier: Barrier, wait: Event) -> Obligation:
@@ -239,12 +246,21 @@ def _recycled(program: Program, barrier: Barrier, signal: Event) -> Obligation:
     ways = [Way(tuple(goals), (exists,)) for exists, goals in pairs]
     message = f"{signal.label} can come while the generation before of `{barrier.name}` is still open"
     if not pairs:
-        # nobody who waits could have told the warp: look for a run that goes wrong
-        verdict = hold(program, reached(signal))
-        sizes = verdict.sizes if isinstance(verdict, Found) else None
-        unknown = replace(base, status=Status.UNKNOWN, reason=f"{message}: no thread waits for every generation")
-        return unknown if sizes is None else run(program, base, sizes, message)
+        return _nobody_tells(program, base, signal, message)
     return _any_of(program, base, ways, message)
+
+
+def _nobody_tells(program: Program, base: Obligation, signal: Event, message: str) -> Obligation:
+    """No thread that waits for every generation could have told the warp: it joins the first generation alone, or a run
+    goes wrong when its role hurries."""
+    match hold(program, reached(signal, 1)):
+        case Proved(_, query):
+            return replace(base, queries=(query,))
+        case Found(sizes, _):
+            joining = frozenset(thread for thread, _ in channels(program, signal))
+            return run(program, base, sizes, message, joining)
+        case Undecided(reason):
+            return replace(base, status=Status.UNKNOWN, reason=reason)
 
 
 def _any_of(program: Program, base: Obligation, ways: list[Way], message: str) -> Obligation:
@@ -252,6 +268,8 @@ def _any_of(program: Program, base: Obligation, ways: list[Way], message: str) -
     failures: list[Obligation] = []
     for way in ways:
         verdict = _all_of(program, base, way, message)
+        if verdict.status is Status.PROVED and way.axiom is not None:
+            verdict = _by_axiom(program, verdict, way.axiom, message)
         if verdict.status is Status.PROVED:
             return verdict
         failures.append(verdict)
@@ -260,6 +278,14 @@ def _any_of(program: Program, base: Obligation, ways: list[Way], message: str) -
         return refuted
     reason = "; ".join(dict.fromkeys(f.reason for f in failures)) or "nothing orders it"
     return replace(base, status=Status.UNKNOWN, reason=reason)
+
+
+def _by_axiom(program: Program, proved: Obligation, axiom: str, message: str) -> Obligation:
+    """The proof with the axiom that makes it one, or UNKNOWN if that is not in force."""
+    if axiom not in program.axioms:
+        reason = f"only axiom {axiom}, which is not accepted, allows it: {message}"
+        return replace(proved, status=Status.UNKNOWN, reason=reason, chains=())
+    return replace(proved, chains=(*proved.chains, Chain("the phase is complete, though no wait says so", (axiom,))))
 
 
 def _all_of(program: Program, base: Obligation, way: Way, message: str) -> Obligation:
@@ -335,7 +361,8 @@ def _before_exit(program: Program, barrier: Barrier, signal: Event) -> Iterator[
         here = y.first // program.threads
         return cta_meant(program, x) == here != x.first // program.threads
 
-    goal = Goal(f"exit/{barrier.name}/{signal.id}", signal, end, remote, check, Needs(temporal=True))
+    needs, also = performed(signal)
+    goal = Goal(f"exit/{barrier.name}/{signal.id}", signal, end, remote, check, needs, also=also)
     title = f"CTAs end after the remote arrives on their {barrier.name} at line {signal.span.line}"
     base = Obligation(goal.name, "cluster.exit", title, Status.PROVED, signal.span)
     match decide(program, goal):

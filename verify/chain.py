@@ -159,7 +159,7 @@ class ChainFormula:
         x, y = self.x, self.y
         pipeline = x.event.pipeline is not None and x.event.pipeline == y.event.pipeline
         ordered = x.event.completion is None or pipeline
-        if not ordered or self.needs.fence is not None:
+        if not ordered or self.needs.fence is not None or self.needs.woken:
             return self.ctx.api.literal(False)
         return self.ctx.api.conj((self.model.same_thread(x.threads, y.threads), self.model.before(x, y)))
 
@@ -193,6 +193,8 @@ class ChainFormula:
     def _from_source(self, node: Instance, allowed: frozenset[str]) -> Formula:
         x = self.x
         match x.event.completion:
+            case None if self.needs.woken:
+                return self._wakes(x, node)
             case None:
                 wakes = [self._signal(x, node, allowed)] if _same_barrier(x.event, node.event) else []
                 return self.ctx.api.disj((self._program_order(x, node), *wakes))
@@ -234,6 +236,12 @@ class ChainFormula:
             return self.ctx.api.literal(False)
         return self.ctx.api.conj((self.phases.same_cta(a, b), self.phases.ends_after(a, b, a.event.completion.barrier)))
 
+    def _wakes(self, a: Instance, b: Instance) -> Formula:
+        """The await returns only when the arrive itself has been performed."""
+        if not isinstance(a.event.action, ArriveAction) or not _same_barrier(a.event, b.event):
+            return self.ctx.api.literal(False)
+        return self.ctx.api.conj((self.phases.same_cta(a, b), self.phases.ends_after(a, b, a.event.action.barrier)))
+
     def _signal(self, a: Instance, b: Instance, allowed: frozenset[str]) -> Formula:
         signal, wait = a.event.action, b.event.action
         if not isinstance(signal, ArriveAction) or not self.needs.through(signal, allowed):
@@ -254,11 +262,15 @@ class ChainFormula:
         return self.phases.ends_after(a, b, barrier)
 
     def _program_order(self, a: Instance, b: Instance) -> Formula:
-        left = a.threads
+        parts = [self.model.before(a, b)]
         if self.needs.temporal and a.event.aligned:
-            warp = self.ctx.floordiv(left.first, WARP) * WARP
-            left = Span(warp, WARP)
-        return self.ctx.api.conj((self.model.same_thread(left, b.threads), self.model.before(a, b)))
+            # lanes of one warp that execute it together
+            warp = self.ctx.floordiv(a.threads.first, WARP) * WARP
+            together = Span(to_poly(self.ctx, a.event.first, a.env), a.event.size)
+            parts += [self.model.same_thread(Span(warp, WARP), b.threads), self.model.same_thread(together, b.threads)]
+        else:
+            parts.append(self.model.same_thread(a.threads, b.threads))
+        return self.ctx.api.conj(parts)
 
     def _instances(self, links: tuple[Link, ...]) -> list[Instance]:
         """From the last to the first, since a link may be named from the one after it."""

@@ -24,8 +24,9 @@ def _value(model: Model, name: str, at: Instance) -> Poly:
     match model.program.derived[name]:
         case Applied() as meaning:
             return applied(model.ctx, meaning, at.env)
-        case Counter(start, steps, modulus, within):
-            total, who = lift(start), Actor(at.threads.first, lift(0))
+        case Counter(start, steps, modulus, within, divisor, ahead):
+            taken, who = lift(ahead), Actor(at.threads.first, lift(0))
             for step, by in steps:
-                total = total + count_before(model, model.program.events[step], at, who, within=within) * by
+                taken = taken + count_before(model, model.program.events[step], at, who, within=within) * by
+            total = model.ctx.floordiv(taken, divisor) + start
             return total if modulus is None else model.ctx.mod(total, modulus)

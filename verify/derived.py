@@ -68,8 +68,9 @@ def concrete(program: Program, name: str, event: Event, env: Values) -> int:
     match program.derived[name]:
         case Applied() as meaning:
             return env.get(meaning.at(tuple(evaluate(a, env) for a in meaning.args)), 0)
-        case Counter(start, steps, modulus, within):
-            total = start + sum(by * _steps(program, step, event, env, within) for step, by in steps)
+        case Counter(start, steps, modulus, within, divisor, ahead):
+            taken = ahead + sum(by * _steps(program, step, event, env, within) for step, by in steps)
+            total = start + taken // divisor
             return total if modulus is None else total % modulus
 
 

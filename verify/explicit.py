@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, occurrences
+from exogpu.verify.endings import Early, Stuck
 from exogpu.verify.graph import Search
 from exogpu.verify.instance import LANE
-from exogpu.verify.machine import Early, Machine, Stuck
+from exogpu.verify.machine import Machine
 from exogpu.verify.program import Event, Exec, Program
 from exogpu.verify.races import Conflict, conflicts
 from exogpu.verify.reuse import reuse_conflicts
@@ -32,12 +33,13 @@ class Fault:
 def faults(program: Program, sizes: Env, coordinates: tuple[Env, ...] = ()) -> Iterator[Fault]:
     """Every unordered conflicting pair, and what the machine runs into; `coordinates` of the CTA's tasks in order."""
     unrolling = Unrolling(program, sizes, dict(enumerate(coordinates)))
-    ending = Machine(unrolling).run()
+    ending = Machine(unrolling, limit=None).run()
     if isinstance(ending, Stuck | Early):
         yield Fault("barrier", str(ending))
         return
     tasks = unrolling.tasks
-    for conflict in (*conflicts(program), *reuse_conflicts(program)):
+    for pair in (*conflicts(program), *reuse_conflicts(program)):
+        conflict = pair.divided if pair.divided is not None and "F5" in program.axioms else pair
         found = next(_unordered(unrolling, conflict, sizes, tasks), None)
         if found is not None:
             yield Fault(conflict.rule, f"{conflict.goal.name}: {dict(found[0].env)} and {dict(found[1].env)}")

@@ -8,24 +8,27 @@ the obligation appears only when it is refuted.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from exogpu.diagnostics import Label
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.interp import InterpError, interpret, random_inputs, written_tensors
 from exogpu.ir.proc import Proc
-from exogpu.ir.stmt import For, Stmt, Threads
-from exogpu.ir.walk import children
-from exogpu.smt.solver import Sat
+from exogpu.ir.stmt import Alloc, For, Stmt, Threads
+from exogpu.ir.walk import children, walk
+from exogpu.source import Span
 from exogpu.verify.program import Program
 from exogpu.verify.result import Counterexample, Obligation, Status
-from exogpu.verify.session import Session
+from exogpu.verify.small import small_sizes
 from exogpu.verify.text import HELP
 
 FILLS = (1, 3)
 """Two contents of fresh memory; both are exact in every type."""
-SMALLEST = (1, 5)
-"""Sizes tried: the smallest that the preconditions allow with every size at least this."""
 MOST_ITERATIONS = 200_000
 """Most iterations of loops that are worth running."""
 MOST_ELEMENTS = 2_000_000
@@ -35,25 +38,13 @@ MOST_ELEMENTS = 2_000_000
 def uninitialised(proc: Proc, program: Program) -> Iterator[Obligation]:
     """One refuted obligation per tensor whose contents depend on unwritten memory."""
     reported: set[str] = set()
-    for least in SMALLEST:
-        sizes = small_sizes(program, least)
-        if sizes is None or not affordable(proc, sizes):
+    for sizes in small_sizes(program):
+        if not affordable(proc, sizes):
             continue
         for tensor, index in _dependent(proc, sizes):
             if tensor not in reported:
                 reported.add(tensor)
-                yield _refuted(proc, tensor, index, sizes)
-
-
-def small_sizes(program: Program, least: int) -> dict[str, int] | None:
-    """The smallest sizes that the preconditions allow with every size at least `least`; None if there are none."""
-    session = Session(program, "sizes", {})
-    session.add([session.ctx.le(least, session.model.sizes[s]) for s in program.sizes])
-    answer = session.check()
-    if not isinstance(answer, Sat):
-        return None
-    found = session.sizes(session.minimise(answer.model))
-    return {name: found[name] for name in program.sizes}
+                yield _refuted(proc, tensor, index, sizes, _culprit(proc, sizes, tensor))
 
 
 def affordable(proc: Proc, sizes: dict[str, int]) -> bool:
@@ -86,24 +77,63 @@ def _dependent(proc: Proc, sizes: dict[str, int]) -> Iterator[tuple[str, tuple[i
     except InterpError:
         return  # an access out of bounds: `bounds` reports it
     for name in written_tensors(proc):
-        a, b = one[name], other[name]
-        differs = np.argwhere((a != b) & ~((a != a) & (b != b)))
+        differs = _differing(one[name], other[name])
         if len(differs):
             yield name, tuple(int(i) for i in differs[0])
 
 
-def _refuted(proc: Proc, tensor: str, index: tuple[int, ...], sizes: dict[str, int]) -> Obligation:
+def _differing(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """The indices of elements that differ, two NaN being alike."""
+    return np.argwhere((a != b) & ~((a != a) & (b != b)))
+
+
+@dataclass(slots=True)
+class _Reads:
+    """What a run reads of some buffers: which, where, and a digest of the values."""
+
+    names: tuple[str, ...]
+    seen: list[tuple[str, Span, bytes]] = field(default_factory=list)
+
+    def __call__(self, name: str, span: Span, values: NDArray[Any]) -> None:
+        if name in self.names:
+            self.seen.append((name, span, sha256(values.tobytes()).digest()))
+
+
+def _culprit(proc: Proc, sizes: dict[str, int], tensor: str) -> tuple[str, Span]:
+    """The buffer whose unwritten elements matter to a tensor, alone if one alone does, and their first read: before it
+    nothing differs between two runs but what fresh memory holds."""
+    args = random_inputs(proc, sizes, 0)
+    names = tuple(s.name for s in walk(proc.body) if isinstance(s, Alloc))
+    reference = interpret(proc, args, fill=FILLS[0])[tensor]
+
+    def matters(name: str) -> bool:
+        return len(_differing(reference, interpret(proc, args, fill=FILLS[0], fills={name: FILLS[1]})[tensor])) > 0
+
+    alone = next((name for name in names if matters(name)), None)
+    guilty = names if alone is None else (alone,)
+    one, other = _Reads(guilty), _Reads(guilty)
+    interpret(proc, args, fill=FILLS[0], watch=one)
+    interpret(proc, args, fill=FILLS[0], fills=dict.fromkeys(guilty, FILLS[1]), watch=other)
+    name, span, _ = next(a for a, b in zip(one.seen, other.seen, strict=True) if a != b)
+    return name, span
+
+
+def _refuted(
+    proc: Proc, tensor: str, index: tuple[int, ...], sizes: dict[str, int], culprit: tuple[str, Span]
+) -> Obligation:
+    buffer, read = culprit
     element = f"{tensor}[{', '.join(map(str, index))}]"
     replay = f"the sequential program, run with fresh memory holding {FILLS[0]} and again {FILLS[1]}, differs there"
-    span = next(a.span for a in proc.args if a.name == tensor)
+    born = next(s.span for s in walk(proc.body) if isinstance(s, Alloc) and s.name == buffer)
     return Obligation(
         name=f"uninit/{tensor}",
         rule="uninit",
         title=f"{tensor} does not depend on memory that nothing has written",
         status=Status.REFUTED,
-        span=span,
-        message=f"the contents of `{tensor}` depend on memory that nothing has written",
-        label="depends on it",
+        span=read,
+        message=f"the contents of `{tensor}` depend on elements of `{buffer}` that nothing has written",
+        label="reads what nothing has written",
+        labels=(Label(born, "holds nothing in particular"),),
         help=HELP["uninit"],
         counterexample=Counterexample(tuple(sizes.items()), (("element", element),), (), replay, minimal=False),
     )

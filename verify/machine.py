@@ -9,12 +9,13 @@ compared with them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
-from exogpu.ir.instr import Group
 from exogpu.verify.concrete import Occurrence, Unrolling
+from exogpu.verify.endings import CutOff, Delay, Early, Ending, Finished, Moment, Reached, Stuck
+from exogpu.verify.flights import Flight, Flights
 from exogpu.verify.mbarrier import Mbarrier
 from exogpu.verify.program import (
     ArriveAction,
@@ -23,92 +24,45 @@ from exogpu.verify.program import (
     Exec,
     ExitAction,
     FenceAction,
-    InGroup,
     TxOn,
     WaitAction,
 )
 
-
-@dataclass(slots=True)
-class _Flight:
-    """An asynchronous operation that has been issued."""
-
-    index: int
-    thread: int
-    done: bool = False
+STEPS = 200_000
+"""Most steps of one run; a correct program of a size that is worth replaying takes far fewer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """One performed step: an occurrence, the thread that performed it, and barrier state after it."""
-
-    index: int
-    thread: int
-    note: str
-    state: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Stuck:
-    """Nothing can move; each blocked thread with the occurrence that it cannot pass and the reason."""
-
-    blocked: tuple[tuple[int, int, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Early:
-    """A thread passed an await although its logical phase is not complete, or a phase got too many arrivals."""
-
-    index: int
-    thread: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Reached:
-    """The run performed `y` while `x` was still outstanding."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """Every thread ended."""
-
-
-Ending = Stuck | Early | Reached | Finished
-
-
-@dataclass(frozen=True, slots=True)
-class Delay:
-    """Scheduling request: keep `x` outstanding for as long as anything else can move, and stop when `y` is reached.
-
-    Without `y`, only the delay applies.
-    """
-
-    x: Occurrence
-    y: Occurrence | None = None
-
-
-@dataclass(slots=True)
+@dataclass
 class Machine:
-    """One run. `log` holds the steps that changed barrier state, issued or completed asynchronous operations."""
+    """One run. `log` holds the steps that changed barrier state, issued or completed asynchronous operations.
+
+    A thread that cannot move sleeps until what it waits for has changed. `eager` threads go first whenever they can
+    move, else the threads go in order. `limit`: most steps (None: any number).
+    """
 
     unrolling: Unrolling
     delay: Delay | None = None
+    eager: frozenset[int] = frozenset()
+    limit: int | None = field(default_factory=lambda: STEPS)
     log: list[Moment] = field(default_factory=list)
     position: dict[int, int] = field(default_factory=dict)
     barriers: dict[tuple[str, int, int], Mbarrier] = field(default_factory=dict)
-    flights: list[_Flight] = field(default_factory=list)
-    waiting: dict[int, set[int]] = field(default_factory=dict)
+    joined: dict[int, set[int]] = field(default_factory=dict)
     arrived: Counter[tuple[str, int, int]] = field(default_factory=Counter)
     landed: Counter[tuple[str, int, int]] = field(default_factory=Counter)
     bound: Counter[tuple[str, int, int]] = field(default_factory=Counter)
     units: Counter[tuple[str, int]] = field(default_factory=Counter)
-    bundles: dict[int, int] = field(default_factory=dict)
     broken: Early | None = None
 
     def __post_init__(self) -> None:
         program = self.unrolling.program
-        self._bundle()
+        self.named = self._named_by_delay()
+        self.bundles = self._bundle()
+        self.flights = Flights(self.unrolling, self.bundles)
+        self._steps = 0
+        self._x_done = False
+        self._awake = set(self.bundles)
+        self._sleepers: dict[Hashable, list[int]] = {}
         for b in program.barriers.values():
             for cta, slot in product(range(program.cluster), range(b.ring)):
                 self.barriers[b.name, cta, slot] = Mbarrier(b.count)
@@ -126,26 +80,35 @@ class Machine:
                     pass
         self.units = Counter((barrier, cta) for barrier, cta, _ in arriving)
 
-    def _bundle(self) -> None:
-        """Threads with one and the same trace move together; the ones that the delay names stay apart."""
-        named = set() if self.delay is None else set(self.delay.x.threads)
-        if self.delay is not None and self.delay.y is not None and self.delay.y.event.exec is not Exec.TOGETHER:
-            named |= set(self.delay.y.threads)
+    def _named_by_delay(self) -> frozenset[int]:
+        """The threads that the delay is about."""
+        if self.delay is None:
+            return frozenset()
+        y = self.delay.y
+        also = y.threads if y is not None and y.event.exec is not Exec.TOGETHER else ()
+        return frozenset((*self.delay.x.threads, *also))
+
+    def _bundle(self) -> dict[int, int]:
+        """The first of all threads with one and the same trace, and how many they are: they move together. The ones
+        that the delay names stay apart."""
         first: dict[tuple[int, tuple[int, ...]], int] = {}
+        bundles: Counter[int] = Counter()
         for t in self.unrolling.program.everybody:
-            key = (t if t in named else -1, tuple(self.unrolling.trace(t)))
-            leader = first.setdefault(key, t)
-            self.bundles[leader] = self.bundles.get(leader, 0) + 1
+            key = (t if t in self.named else -1, tuple(self.unrolling.trace(t)))
+            bundles[first.setdefault(key, t)] += 1
+        return dict(bundles)
 
     # -- running -------------------------------------------------------------------------------------------------
 
     def run(self) -> Ending:
         """Runs until nothing moves, everything ended, or something went wrong."""
-        threads = tuple(self.bundles)
+        threads = sorted(self.bundles, key=lambda t: t not in self.eager)
         while True:
             moved = False
             for t in threads:
-                while self._step(t, forced=False):
+                if t not in self._awake:
+                    continue
+                while not self._yields(t) and self._step(t, forced=False):
                     moved = True
                     if self.broken is not None:
                         return self.broken
@@ -154,10 +117,29 @@ class Machine:
             completed = not moved and self._complete_one()
             if self.broken is not None:
                 return self.broken
-            if not moved and not completed:
-                if any(self._step(t, forced=True) for t in threads):
-                    continue
+            if self.limit is not None and self._steps > self.limit:
+                return CutOff()
+            if not moved and not completed and not self._force():
                 return self._ending()
+
+    def _yields(self, thread: int) -> bool:
+        """An eager thread may be able to move, and this one is not."""
+        return thread not in self.eager and not self._awake.isdisjoint(self.eager)
+
+    def _force(self) -> bool:
+        """Lets a thread that the delay holds go on: nothing else can."""
+        for t in self.bundles:
+            if self._step(t, forced=True):
+                self._awake.add(t)
+                return True
+        return False
+
+    def _sleep(self, thread: int, until: Hashable) -> None:
+        self._awake.discard(thread)
+        self._sleepers.setdefault(until, []).append(thread)
+
+    def _wake(self, cause: Hashable) -> None:
+        self._awake.update(self._sleepers.pop(cause, ()))
 
     def _ending(self) -> Ending:
         blocked = tuple(self._blocked())
@@ -176,7 +158,7 @@ class Machine:
         x = self.delay.x
         if x.event.completion is None:
             return all(self._next_key(t) <= x.key or self._stands_before(t, x) for t in x.threads)
-        return not any(f.done and self._is_x(f.index) for f in self.flights)
+        return not self._x_done
 
     def _stands_before(self, thread: int, x: Occurrence) -> bool:
         """The thread has done nothing after x yet, so x itself can still be pending."""
@@ -189,21 +171,28 @@ class Machine:
         at = self.position.get(thread, 0)
         return self.unrolling.items[trace[at]].key if at < len(trace) else (1 << 60,)
 
-    def _is_x(self, index: int) -> bool:
-        item = self.unrolling.items[index]
-        x = self.delay.x if self.delay is not None else None
-        return x is not None and item.key == x.key and item.event.id == x.event.id and item.first == x.first
+    def _is_x(self, flight: Flight) -> bool:
+        if self.delay is None:
+            return False
+        item, x = self.unrolling.items[flight.index], self.delay.x
+        own = item.threads if item.event.exec is Exec.WARPS else (flight.thread,)
+        return item.key == x.key and item.event.id == x.event.id and x.first in own
 
     # -- one thread ----------------------------------------------------------------------------------------------
 
     def _step(self, thread: int, *, forced: bool) -> bool:
         trace = self.unrolling.trace(thread)
         at = self.position.get(thread, 0)
-        if at >= len(trace) or (not forced and self._held(thread, trace[at])):
+        if at >= len(trace):
+            self._awake.discard(thread)
+            return False
+        if not forced and self._held(thread, trace[at]):
             return False
         if self._why_blocked(trace[at], thread) is not None:
+            self._sleep(thread, self._awaited(trace[at], thread))
             return False
         self.position[thread] = at + 1
+        self._steps += 1
         self._perform(trace[at], thread)
         return True
 
@@ -233,41 +222,47 @@ class Machine:
                 return f"waits for phase {phase} of {barrier} (slot {phase % ring}, parity {parity})"
             case WaitAction(group, pending):
                 done = self.unrolling.number(index, thread) - pending
-                if any(self._pends(f, thread, group, done) for f in self.flights):
+                if self.flights.pend(thread, group, done):
                     return f"waits for {group.value} groups below {done}"
                 return None
             case FenceAction() | ExitAction():
-                self.waiting.setdefault(index, set()).add(thread)
-                missing = item.width - sum(self.bundles[t] for t in self.waiting[index])
+                self.joined.setdefault(index, set()).add(thread)
+                missing = item.width - sum(self.bundles[t] for t in self.joined[index])
                 return f"waits in a barrier for {missing} of {item.width} threads" if missing else None
             case _:
                 return None
 
-    def _pends(self, flight: _Flight, thread: int, group: object, done: int) -> bool:
-        item = self.unrolling.items[flight.index]
-        completion = item.event.completion
-        if flight.done or not isinstance(completion, InGroup) or completion.group is not group:
-            return False
-        return thread in item.threads and self.unrolling.number(flight.index, thread) < done
+    def _awaited(self, index: int, thread: int) -> Hashable:
+        """What has to change before a blocked thread can move."""
+        match self.unrolling.items[index].event.action:
+            case AwaitAction(barrier):
+                slot = self.unrolling.number(index, thread) % self._barrier(barrier).ring
+                return (barrier, self.unrolling.barrier_cta(index), slot)
+            case WaitAction(group):
+                return (thread, group)
+            case _:
+                return index
 
     def _perform(self, index: int, thread: int) -> None:
         item = self.unrolling.items[index]
         match item.event.action, item.event.completion:
             case ArriveAction(after_copies=True), _:
-                self.flights.append(_Flight(index, thread))
+                self.flights.issue(index, thread)
             case ArriveAction(barrier, tx), _:
                 self._arrive(index, thread, barrier, tx)
             case AwaitAction(barrier), _:
                 self._woken(index, thread, barrier)
             case _, TxOn(barrier, holds=True):
                 self._hold(index, thread, barrier, 1)
-                self.flights.append(_Flight(index, thread))
-            case _, None:
-                if thread == item.first:
+                self.flights.issue(index, thread)
+            case action, None:
+                if isinstance(action, FenceAction | ExitAction):
+                    self._wake(index)
+                if self._tells(index, thread):
                     self._note(index, thread, item.event.label)
             case _, _:
                 if item.event.exec is not Exec.WARPS or thread == item.first:
-                    self.flights.append(_Flight(index, thread))
+                    self.flights.issue(index, thread)
                     self._note(index, thread, f"issues {item.event.label}")
 
     def _arrive(self, index: int, thread: int, barrier: str, tx: int) -> None:
@@ -277,22 +272,20 @@ class Machine:
         if object_ is None:
             self.broken = Early(index, thread, f"the arrive on {barrier} goes to CTA {cta}, which does not exist")
             return
-        together = self.bundles[thread]
+        unit, together = self._unit(barrier), self.bundles[thread]
         if object_.pending < together:
-            self.broken = Early(index, thread, f"phase {phase} of {barrier} gets more arrivals than its count")
+            self.broken = Early(index, thread, f"{unit} {phase} of {barrier} gets more arrivals than its count")
             return
         if object_.completed != phase // ring:
-            self.broken = Early(
-                index, thread, f"the arrive for phase {phase} lands in phase {object_.completed * ring + phase % ring}"
-            )
+            lands = object_.completed * ring + phase % ring
+            self.broken = Early(index, thread, f"the arrive for {unit} {phase} lands in {unit} {lands}")
             return
         object_.tx += tx
         object_.pending -= together
         self.arrived[barrier, cta, phase] += together
-        object_.settle()
-        self._note(
-            index, thread, f"arrives on {self._named(barrier, cta)} for phase {phase}", (barrier, cta, phase % ring)
-        )
+        ends = self._settle(barrier, cta, phase % ring)
+        what = f"arrives on {self._named(barrier, cta)} for {unit} {phase}"
+        self._note(index, thread, what, (barrier, cta, phase % ring), ends=ends)
 
     def _hold(self, index: int, thread: int, barrier: str, more: int) -> None:
         """A held phase has one arrival more pending until the thread's copies have landed."""
@@ -302,48 +295,49 @@ class Machine:
         if object_.completed != phase // ring:
             self.broken = Early(index, thread, f"phase {phase} of {barrier} is not the one that is held")
         object_.pending += more
-        object_.settle()
+        self._settle(barrier, cta, phase % ring)
+
+    def _settle(self, barrier: str, cta: int, slot: int) -> bool:
+        """Whether a phase ended."""
+        ends = self.barriers[barrier, cta, slot].settle()
+        if ends:
+            self._wake((barrier, cta, slot))
+        return ends
 
     def _woken(self, index: int, thread: int, barrier: str) -> None:
         phase = self.unrolling.number(index, thread)
         if phase < 0:
             return
         cta = self.unrolling.barrier_cta(index)
+        unit = self._unit(barrier)
         missing = self.units[barrier, cta] - self.arrived[barrier, cta, phase]
         bytes_left = self.bound[barrier, cta, phase] - self.landed[barrier, cta, phase]
         if missing or bytes_left:
             what = f"{missing} of {self.units[barrier, cta]} arrivals" if missing else f"{bytes_left} bytes"
             self.broken = Early(
-                index, thread, f"the await of phase {phase} of {barrier} returns while {what} of it are missing"
+                index, thread, f"the await of {unit} {phase} of {barrier} returns while {what} of it are missing"
             )
         ring = self._barrier(barrier).ring
-        if thread == self.unrolling.items[index].first:
-            self._note(index, thread, f"passes phase {phase} of {barrier}", (barrier, cta, phase % ring))
+        if self._tells(index, thread):
+            self._note(index, thread, f"passes {unit} {phase} of {barrier}", (barrier, cta, phase % ring))
 
     # -- asynchronous completion ---------------------------------------------------------------------------------
 
     def _complete_one(self) -> bool:
         """Completes the oldest operation that is not delayed; the delayed one only if it is the last hope."""
-        open_ = [f for f in self.flights if not f.done and self._may_complete(f)]
-        free = [f for f in open_ if not self._is_x(f.index)]
-        keeps = self.delay is not None and self.delay.y is not None
-        chosen = free if keeps else free or open_
-        if not chosen:
+        chosen = self.flights.oldest(lambda f: not self._is_x(f))
+        if chosen is None and (self.delay is None or self.delay.y is None):
+            chosen = self.flights.oldest(lambda f: True)
+        if chosen is None:
             return False
-        self._complete(chosen[0])
+        self._complete(chosen)
         return True
 
-    def _may_complete(self, flight: _Flight) -> bool:
-        """An arrive or a hold behind copies waits for those that its thread has issued before."""
-        event = self.unrolling.items[flight.index].event
-        holds = isinstance(event.completion, TxOn) and event.completion.holds
-        if not holds and not isinstance(event.action, ArriveAction):
-            return True
-        mine = (f for f in self.flights if f.thread == flight.thread and f.index < flight.index and not f.done)
-        return not any(self.unrolling.items[f.index].event.completion == InGroup(Group.COPY) for f in mine)
-
-    def _complete(self, flight: _Flight) -> None:
-        flight.done = True
+    def _complete(self, flight: Flight) -> None:
+        self._steps += 1
+        self._x_done |= self._is_x(flight)
+        for thread, group in self.flights.land(flight):
+            self._wake((thread, group))
         item = self.unrolling.items[flight.index]
         match item.event.action, item.event.completion:
             case ArriveAction(barrier, tx), _:
@@ -360,8 +354,8 @@ class Machine:
                     self.broken = Early(flight.index, flight.thread, reason)
                 object_.tx -= size
                 self.landed[barrier, cta, phase] += size
-                object_.settle()
-                self._note(flight.index, flight.thread, f"{size} bytes land", (barrier, cta, phase % ring))
+                ends = self._settle(barrier, cta, phase % ring)
+                self._note(flight.index, flight.thread, f"{size} bytes land", (barrier, cta, phase % ring), ends=ends)
             case _:
                 self._note(flight.index, flight.thread, f"{item.event.label} completes")
 
@@ -370,16 +364,26 @@ class Machine:
     def _barrier(self, name: str) -> Barrier:
         return self.unrolling.program.barriers[name]
 
+    def _unit(self, barrier: str) -> str:
+        return "generation" if self._barrier(barrier).named else "phase"
+
     def _named(self, barrier: str, cta: int) -> str:
         return barrier if self.unrolling.program.cluster == 1 else f"{barrier} of CTA {cta}"
 
-    def _note(self, index: int, thread: int, text: str, barrier: tuple[str, int, int] | None = None) -> None:
+    def _tells(self, index: int, thread: int) -> bool:
+        """One thread of a statement speaks for all, and those that the delay is about for themselves."""
+        item = self.unrolling.items[index]
+        return thread == item.first or (thread in self.named and item.event.exec is not Exec.TOGETHER)
+
+    def _note(
+        self, index: int, thread: int, text: str, barrier: tuple[str, int, int] | None = None, *, ends: bool = False
+    ) -> None:
         state: tuple[tuple[str, str], ...] = ()
         if barrier is not None:
             o, (name, cta, slot) = self.barriers[barrier], barrier
             tx = f", {o.tx} bytes" if o.tx else ""
             state = ((self._named(f"{name}[{slot}]", cta), f"phase {o.completed}, {o.pending} pending{tx}"),)
-        self.log.append(Moment(index, thread, text, state))
+        self.log.append(Moment(index, thread, text, state, ends))
 
     def _blocked(self) -> Iterator[tuple[int, int, str]]:
         for t in self.bundles:

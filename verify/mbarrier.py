@@ -17,8 +17,10 @@ class Mbarrier:
     def __post_init__(self) -> None:
         self.pending = self.count
 
-    def settle(self) -> None:
-        """Completes the phase if nothing is pending."""
-        if self.pending == 0 and self.tx == 0:
+    def settle(self) -> bool:
+        """Completes the phase if nothing is pending; whether it did."""
+        over = self.pending == 0 and self.tx == 0
+        if over:
             self.completed += 1
             self.pending = self.count
+        return over

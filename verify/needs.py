@@ -50,7 +50,8 @@ class Needs:
     `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it. `both_async`: both accesses
     are asynchronous; `overwrites`: and the second overwrites shared memory; `abroad`: and they may be of two CTAs.
     `axioms`: what every path with an intermediate event relies on. `home`: the CTA in whose shared memory the two meet,
-    over the variables of the second; None if both can only be of one CTA, or it is global memory.
+    over the variables of the second; None if both can only be of one CTA, or it is global memory. `woken`: the path
+    begins with an await that the source, an arrive, helps to complete.
     """
 
     temporal: bool = False
@@ -61,6 +62,7 @@ class Needs:
     abroad: bool = False
     axioms: frozenset[str] = frozenset()
     home: Index | None = None
+    woken: bool = False
 
     def sides(self, allowed: frozenset[str]) -> frozenset[Side]:
         """Where fences stand that a path passes: a proxy fence where the second access is made, and without L1 the

@@ -1,4 +1,4 @@
-"""Ordering for all sizes: counterexample-guided search for lifted chains (DESIGN section 4).
+"""Ordering for all sizes: counterexample-guided search for lifted chains.
 
 Ask for two instances that satisfy a condition and that no chain found so far orders. If there are none, the chains
 are a proof. Otherwise unroll the program at the model's sizes and look for a path: a path is lifted to new chains; no
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 
 from exogpu.ir.walk import index_names
 from exogpu.smt.solver import Sat, Unknown, Unsat
@@ -39,8 +39,8 @@ Check = Callable[[Unrolling, Occurrence, Occurrence], bool]
 class Goal:
     """Show: every x of `source` and y of `target` with `condition` are ordered x before y as `needs` says.
 
-    `check` is the condition again, evaluated by the explicit engine on concrete instances. With `back`, y before x, as
-    that says, will do as well.
+    `check` is the condition again, evaluated by the explicit engine on concrete instances. With `also`, x before y as
+    that says will do as well; with `back`, y before x.
     """
 
     name: str
@@ -50,6 +50,13 @@ class Goal:
     check: Check
     needs: Needs
     back: Needs | None = None
+    also: Needs | None = None
+
+    @property
+    def ways(self) -> tuple[tuple[str, str, Needs], ...]:
+        """Which end may come first, and as what."""
+        ways = (("x", "y", self.needs), ("y", "x", self.back), ("x", "y", self.also))
+        return tuple((first, second, needs) for first, second, needs in ways if needs is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +105,7 @@ def _shape(goal: Goal) -> Hashable:
     """Goals that the same chains may prove: their statements stand in the same loops."""
     loops = (tuple(loop.var for loop in e.loops) for e in (goal.source, goal.target))
     ends = (goal.source,) if goal.back is None else (goal.source, goal.target)
-    return (_shape, goal.needs, goal.back, *loops, *map(_completes_on, ends))
+    return (_shape, goal.ways, *loops, *map(_completes_on, ends))
 
 
 def _completes_on(event: Event) -> Hashable:
@@ -127,8 +134,7 @@ class _ChainSearch:
         self.session = Session(program, goal.name, {"x": goal.source, "y": goal.target})
         self.chains: dict[str, _Known] = {}
         x, y = self.session.instances["x"], self.session.instances["y"]
-        ways = [("x", "y", goal.needs)] + ([("y", "x", goal.back)] if goal.back is not None else [])
-        self.directions = tuple(_Direction(a, b, needs, self._formulas(a, b, needs)) for a, b, needs in ways)
+        self.directions = tuple(_Direction(a, b, needs, self._formulas(a, b, needs)) for a, b, needs in goal.ways)
         self.condition = goal.condition(self.session.model, self.session.phases, x, y)
         one_walk = self.session.model.same_task(x, y)
         unordered = (self.session.ctx.api.negate(d.formulas.direct()) for d in self.directions)
@@ -249,19 +255,21 @@ class _ChainSearch:
 
     def _path(self, unrolling: Unrolling, ends: Mapping[str, Occurrence]) -> _Found | None:
         """A path, if there is one, rather one without avoidable axioms (L1 concerns pairs that need a fence only)."""
-        program = self.session.program
-        in_force = program.axioms
-        for direction in self.directions:
+        in_force = self.session.program.axioms
+        attempts = [(True, False), (False, False), (False, True)]
+        complete = len(unrolling.ctas) == self.session.program.cluster
+        tried: set[tuple[_Direction, frozenset[str], bool]] = set()
+        for (frugal, everybody), direction in product(attempts if complete else attempts[:1], self.directions):
             x, y, needs = whole(ends[direction.first]), ends[direction.second], direction.needs
-            frugal = in_force - (AVOIDABLE if needs.fence is not None else AVOIDABLE - {"L1"})
-            attempts = [(frugal, False)]
-            if len(unrolling.ctas) == program.cluster:
-                attempts += [(in_force, False), (in_force, True)]
-            for allowed, everybody in dict.fromkeys(attempts):
-                search = Search(unrolling, x, needs, everybody=everybody, axioms=allowed)
-                path = search.path_to(y)
-                if path is not None:
-                    return _Found(direction, path, search)
+            avoided = AVOIDABLE if needs.fence is not None else AVOIDABLE - {"L1"}
+            allowed = in_force - avoided if frugal else in_force
+            if (direction, allowed, everybody) in tried:
+                continue
+            tried.add((direction, allowed, everybody))
+            search = Search(unrolling, x, needs, everybody=everybody, axioms=allowed)
+            path = search.path_to(y)
+            if path is not None:
+                return _Found(direction, path, search)
         return None
 
 

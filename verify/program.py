@@ -249,12 +249,15 @@ class Stated:
 @dataclass(frozen=True, slots=True)
 class Counter:
     """A variable of a thread: `start`, and `by` more for each earlier execution of an event, modulo `modulus`; of the
-    events' first `within` loops only the current iteration counts."""
+    events' first `within` loops only the current iteration counts. With a `divisor`, it is one more each time that the
+    steps, from `ahead` on, have come to a multiple of that."""
 
     start: int
     steps: tuple[tuple[int, int], ...]
     modulus: int | None = None
     within: int = 0
+    divisor: int = 1
+    ahead: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +331,8 @@ class Buffer:
 @dataclass(frozen=True, slots=True)
 class Barrier:
     """A barrier: in every CTA `ring` mbarriers; each phase waits for `count` arrivals. A `named` one is a single named
-    barrier in every CTA, whose phases are its generations; a `split` one is the cluster's, kept with CTA 0."""
+    barrier in every CTA, whose phases are its generations; a `split` one is the cluster's, kept with CTA 0. A `flag` is
+    an integer in global memory, kept with CTA 0, that rises phase by phase."""
 
     name: str
     ring: int
@@ -336,6 +340,7 @@ class Barrier:
     span: Span
     named: bool = False
     split: bool = False
+    flag: bool = False
 
 
 @dataclass(frozen=True, slots=True)

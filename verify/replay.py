@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence, TooLarge, Unrolling
+from exogpu.verify.endings import CutOff, Early, Stuck
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.machine import Early, Stuck
 from exogpu.verify.ordering import Proved, Undecided
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import Event, Program
@@ -29,33 +29,49 @@ def by_machine(program: Program, base: Obligation, prop: Property, message: str)
             return run(program, base, sizes, message)
 
 
-def run(program: Program, base: Obligation, sizes: Env, message: str) -> Obligation:
-    """REFUTED if the machine fails at these sizes, else UNKNOWN."""
+def run(
+    program: Program,
+    base: Obligation,
+    sizes: Env,
+    message: str,
+    eager: frozenset[int] = frozenset(),
+    *,
+    minimal: bool = True,
+) -> Obligation:
+    """REFUTED if the machine fails at these sizes, with its threads in order or with the `eager` ones first; else
+    UNKNOWN. `minimal`: it fails at no smaller sizes."""
     try:
         unrolling = Unrolling(program, sizes, {})
     except TooLarge as error:
         return replace(base, status=Status.UNKNOWN, reason=f"{message}; too large to replay: {error}")
-    machine, ending = run_to_failure(unrolling)
-    if not isinstance(ending, Stuck | Early):
-        at = ", ".join(f"{name} = {value}" for name, value in shown_sizes(sizes))
-        return replace(base, status=Status.UNKNOWN, reason=f"{message}, yet a run with {at} ends")
-    return replace(
-        base,
-        status=Status.REFUTED,
-        message=message,
-        label="here",
-        help=HELP[base.rule],
-        counterexample=failure(unrolling, machine, ending),
-    )
+    reason = ""
+    for first in dict.fromkeys((frozenset[int](), eager)):
+        machine, ending = run_to_failure(unrolling, eager=first)
+        match ending:
+            case Stuck() | Early():
+                return replace(
+                    base,
+                    status=Status.REFUTED,
+                    message=message,
+                    label="here",
+                    help=HELP[base.rule],
+                    counterexample=failure(unrolling, machine, ending, minimal=minimal),
+                )
+            case CutOff():
+                reason = f"{message}; the run is too long to replay"
+            case _:
+                at = ", ".join(f"{name} = {value}" for name, value in shown_sizes(sizes))
+                reason = f"{message}, yet a run with {at} ends"
+    return replace(base, status=Status.UNKNOWN, reason=reason)
 
 
-def reached(statement: Event) -> Property:
-    """ "Never executed for a phase >= 0": its violation gives sizes at which it is."""
+def reached(statement: Event, phase: int = 0) -> Property:
+    """ "Never executed for a phase >= `phase`": its violation gives sizes at which it is."""
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
-        return model.ctx.ge(phases.phase(xs[0]), 0)
+        return model.ctx.ge(phases.phase(xs[0]), phase)
 
     def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
         return True
 
-    return Property(f"reached/{statement.id}", (statement,), bad, check)
+    return Property(f"reached/{statement.id}/{phase}", (statement,), bad, check)

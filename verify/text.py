@@ -17,7 +17,8 @@ HELP = {
     "wgmma.reg_fence": "execute wgmma_fence() between the register access and the first wgmma",
     "wgmma.reg_inflight": "wait for the wgmma group (wgmma_wait) before touching the accumulator",
     "mbar.lane_release": "an Arrive publishes only what its own thread did: Fence() first, or let every warp arrive",
-    "uninit": "write every element of a fresh buffer before it is read; the first wgmma of a tile does not accumulate",
+    "uninit": "write every element of a fresh buffer before it is read, also where a loop has no trips (or require "
+    "some); the first wgmma of a tile does not accumulate",
     "mbar.count": "initialise the barrier with the number of arriving threads",
     "bar.count": "declare the barrier with the number of threads that arrive or sync in each generation",
     "bar.recycle": "let the warp wait for a thread that has synced in the generation before, or sync itself",
@@ -25,6 +26,7 @@ HELP = {
     "so the copies come before the Arrive that expects them",
     "mbar.unobserved_phase": "wait for the phase that last used this mbarrier before arriving on it again",
     "mbar.parity_alias": "let every waiter pass its phase before the barrier can advance by another ring",
+    "mbar.lag": "wait with a lag of at most the ring: with lag=ring the n-th await waits until slot n mod ring is free",
     "deadlock.cycle": "make every awaited phase complete by arrives that come earlier in the sequential order",
     "smem.reuse": "hand it on: a Fence that both pass, or Arrive when the last access is done and Await before "
     "the next owner's first",

@@ -71,9 +71,9 @@ class Given:
             raise reject("range", text, self.r.span(self.args[name]))
         return found
 
-    def flag(self, name: str, usual: bool = False) -> bool:
-        """A truth value, `usual` if it is not given."""
-        return flag(self.r, self.args[name], name) if self.has(name) else usual
+    def flag(self, name: str) -> bool:
+        """A truth value, False if it is not given."""
+        return flag(self.r, self.args[name], name) if self.has(name) else False
 
     def scope(self, usual: Scope, allowed: tuple[str, ...] = tuple(SCOPES), name: str = "scope") -> Scope:
         """The name of a scope."""

@@ -104,7 +104,7 @@ FORMS: Final[dict[str, Form]] = {
     "inval": form("b", lambda g: Inval(g.barrier(), g.span)),
     "arrive": form("b tx? count? relaxed? scope?", _arrive),
     "expect": form("b bytes", lambda g: Expect(g.barrier(peers=True), g.bytes("bytes"), g.span)),
-    "cp_arrive": form("b noinc?", lambda g: CopyArrive(g.barrier(), g.flag("noinc", True), g.span)),
+    "cp_arrive": form("b noinc?", lambda g: CopyArrive(g.barrier(), g.flag("noinc"), g.span)),
     "wait": form("b parity relaxed? scope?", _wait),
     "cta_sync": form("", lambda g: BarSync(Int(0), None, True, g.span)),
     "bar_sync": _bar(True),

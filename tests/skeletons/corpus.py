@@ -1,7 +1,8 @@
 """The corpus: skeletons of bugs that other people really had, each with the verdict that is expected of it.
 
-A file is one bug, or one correct kernel that looks like one. `CLASS` is its kind; `EXPECT` gives for each of its
-skeletons "proved", "unsupported", or the codes of what can go wrong in it (one of them has to be found).
+A file is one bug (`sb`), one correct kernel that looks like one (`nc`), or small examples of one kind (`kind`). `CLASS`
+names the kind; `EXPECT` gives for each of its skeletons "proved", "unsupported", or the codes of what can go wrong in
+it (one of them has to be found).
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Outcome:
 
 def files() -> list[str]:
     """The files of the corpus, without `.py`."""
-    return sorted(p.stem for p in FOLDER.glob("*.py") if p.name.startswith(("sb", "nc")))
+    return sorted(p.stem for p in FOLDER.glob("*.py") if p.name.startswith(("sb", "nc", "kind")))
 
 
 @cache
@@ -111,8 +112,13 @@ def compare(expected: tuple[str, ...], report: Report) -> Answer:
 
 
 def rules(report: Report) -> set[str]:
-    """The codes of all that was found to go wrong."""
-    return {o.rule for o in report.obligations if o.status is Status.REFUTED}
+    """The codes of all that was found to go wrong, on the schedule that is shown or on others."""
+    found: set[str] = set()
+    for o in report.obligations:
+        if o.status is Status.REFUTED:
+            facts = dict(o.counterexample.facts) if o.counterexample else {}
+            found |= {o.rule, *facts.get("on other schedules", "").split(", ")} - {""}
+    return found
 
 
 def said(report: Report) -> str:

@@ -12,7 +12,7 @@ from exogpu.verify.explore.accesses import touch
 from exogpu.verify.explore.events import Event
 from exogpu.verify.explore.finding import Finding
 from exogpu.verify.explore.flights import Flight
-from exogpu.verify.explore.knowledge import TEMPORAL, Knowledge, common
+from exogpu.verify.explore.knowledge import TEMPORAL, Knowledge, common, nothing
 from exogpu.verify.explore.machine import Machine
 from exogpu.verify.explore.mbarriers import Key
 from exogpu.verify.explore.program import Strand
@@ -57,7 +57,7 @@ def tma_load(m: Machine, s: Strand, e: Event) -> None:
     """cp.async.bulk into shared memory, a copy for every CTA that receives it; or st.async."""
     asynchronous = isinstance(e.op, ops.TmaLoad)
     footprints = s.footprints[m.pc[s.number]]
-    m.publish(s)
+    m.enter(s)
     for n, key in enumerate(e.barriers):
         phases.usable(m, s, key)
         f = start(m, s, cta=key[0], barrier=key, size=e.number * s.weight)
@@ -70,7 +70,7 @@ def tma_store(m: Machine, s: Strand, e: Event) -> None:
     """cp.async.bulk or cp.reduce.async.bulk out of shared memory."""
     op = e.op
     assert isinstance(op, ops.TmaStore)
-    m.publish(s)
+    m.enter(s)
     f = start(m, s, cta=s.cta)
     source, *to = s.footprints[m.pc[s.number]]
     touch(m, s, source, Mode.READ, flight=f.number, asynchronous=True)
@@ -82,7 +82,7 @@ def tma_store(m: Machine, s: Strand, e: Event) -> None:
 
 def cp_async(m: Machine, s: Strand, e: Event) -> None:
     """cp.async: asynchronous, through the generic proxy."""
-    m.publish(s)
+    m.enter(s)
     f = start(m, s, cta=s.cta)
     to, *source = s.footprints[m.pc[s.number]]
     touch(m, s, to, Mode.WRITE, flight=f.number)
@@ -161,7 +161,7 @@ def cluster_arrive(m: Machine, s: Strand, e: Event) -> None:
     op = e.op
     assert isinstance(op, ops.ClusterArrive)
     if s.number in m.cluster.arrived or m.unwaited[s.number]:
-        message = f"{s.name} arrives at the cluster's barrier again without a wait"
+        message = f"{m.program.actor(s)} arrives at the cluster's barrier again without a wait"
         m.fail(Finding("bar.recycle", message, e.op.span, "arrives twice", (s.number,)))
     known = m.publish(s)
     if op.relaxed and "relaxed" not in m.lenient:
@@ -176,7 +176,7 @@ def _fenced(m: Machine, known: Knowledge) -> Knowledge:
     covers, and that it has happened."""
     rows = m.rows
     if rows.strong is None:
-        found = [m.minds[0].blank(0, m.threads, 1).shared[0]] * rows.count
+        found = [nothing(m.threads)] * rows.count
     else:
         found = [common(row, known[rows.strong[1]]) for row in known]
     found[TEMPORAL] = known[TEMPORAL]
@@ -203,10 +203,13 @@ def signal(m: Machine, s: Strand, e: Event) -> None:
     if op.adds:
         flag.value += e.number * s.weight
     else:
+        for strand, pos in flag.seen_by if e.number < flag.value else ():  # who has not looked yet will not see it
+            m.hints.undecided = True
+            m.late(strand, pos)
         flag.value = e.number
         flag.told.forget()
     flag.told.add(s.cta, near, wide, known[TEMPORAL])
-    m.note(s, "signals", flag_name(e), str(flag.value))
+    m.note(s, "signals", e.shown, str(flag.value))
 
 
 def spin(m: Machine, s: Strand, e: Event) -> None:
@@ -220,16 +223,14 @@ def spin(m: Machine, s: Strand, e: Event) -> None:
         flag.told.teach(mind, s.cta, wide=wide)
     else:
         m.acquiring[s.number].append((flag.told.copy(), int(wide)))
-    m.hints.undecided |= len(flag.writers) > 1 or flag.value != e.number
-    m.note(s, "sees", flag_name(e), str(flag.value))
+    if len(flag.writers) > 1 or flag.value != e.number:
+        m.hints.undecided = True
+        m.late(s.number, m.pc[s.number] + 1)
+    flag.seen_by.append((s.number, m.pc[s.number] + 1))
+    m.note(s, "sees", e.shown, str(flag.value))
 
 
-def flag_name(e: Event) -> str:
-    """The flag of an event, as the user writes it."""
-    return f"{e.barriers[0][1]}[{e.barriers[0][2]}]"
-
-
-def nothing(m: Machine, s: Strand, e: Event) -> None:
+def idle(m: Machine, s: Strand, e: Event) -> None:
     """What has been checked when the events were made, or matters at the end only."""
 
 
@@ -264,7 +265,7 @@ ACTIONS: dict[type[ops.Operation], Action] = {
     ops.MemoryFence: memory_fence,
     ops.Signal: signal,
     ops.Spin: spin,
-    ops.Exit: nothing,
-    ops.Check: nothing,
+    ops.Exit: idle,
+    ops.Check: idle,
 }
 """Operations that each thread executes by itself."""

@@ -11,7 +11,7 @@ from exogpu.verify.explore.accesses import touch
 from exogpu.verify.explore.actions import busy, start
 from exogpu.verify.explore.events import Event
 from exogpu.verify.explore.finding import Finding
-from exogpu.verify.explore.knowledge import TEMPORAL
+from exogpu.verify.explore.knowledge import TEMPORAL, later, nothing
 from exogpu.verify.explore.machine import Machine
 from exogpu.verify.explore.program import Footprint, Strand
 from exogpu.verify.explore.progress import all_done, joins, warp_syncs
@@ -56,9 +56,9 @@ def together(m: Machine, warp: Strands) -> None:
 def meet(m: Machine, warp: Strands) -> None:
     """Lanes of a warp have come to one instruction: each comes after what all have executed before, whether or not it
     sees the effects."""
+    clock = nothing(m.threads)
     for s in warp:
-        m.publish(s)
-    clock = m.together(s.number for s in warp)[TEMPORAL]
+        clock = later(clock, m.enter(s).published_row(TEMPORAL))
     for s in warp:
         m.minds[s.number].learn_row(TEMPORAL, clock)
 
@@ -69,9 +69,9 @@ def meet(m: Machine, warp: Strands) -> None:
 def _wgmma(m: Machine, warp: Strands, e: Event, op: ops.Wgmma) -> None:
     s = warp[0]
     _convergence(m, s, e)
-    for t in warp:
-        m.publish(t)
+    meet(m, warp)
     f = start(m, s, cta=s.cta)
+    f.knew = later(f.knew, m.minds[s.number].shared[TEMPORAL])
     accumulator, *operands = s.footprints[m.pc[s.number]]
     registers = m.registers[s.cta, s.warp]
     found = registers.accumulate(op.acc.name, accumulator.cells, op.shape, f.number)
@@ -133,6 +133,10 @@ def _wait(m: Machine, warp: Strands, pending: int) -> None:
         for key in m.program.warpgroup(warp[0]):
             for group in m.warp_groups[key].committed[: max(0, committed - max(depth, 0))]:
                 bits |= group
+        for f in m.flights:
+            if f.bit & bits:  # the other warps have got so far
+                for s in warp:
+                    m.minds[s.number].learn_row(TEMPORAL, f.knew)
     m.learn_over((s.number for s in warp), bits)
     for s in warp[:1]:
         m.note(s, "waits")
@@ -152,5 +156,6 @@ def _registers(m: Machine, s: Strand, e: Event, op: ops.SetMaxnreg) -> None:
         m.fail(Finding("setmaxnreg.pool", message, e.op.span, f"has {before}", (s.number,)))
     m.regs[key] = op.registers
     m.pool[s.cta] -= op.registers - before
-    m.maxnregs[s.cta, s.warp] += 1
+    m.maxnregs[key] += 1
+    m.hints.undecided |= m.maxnregs[key] > 1
     m.note(s, "sets", "free registers", str(m.pool[s.cta] * WARP))

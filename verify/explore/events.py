@@ -33,13 +33,14 @@ class Window:
 @dataclass(frozen=True, slots=True, eq=False)
 class Event:
     """One execution of an operation, or of an election, at which lanes of a warp meet. `barriers`: the mbarriers or
-    flags that it names, as (CTA, name, cell); `number`: its parity, bytes, barrier id or flag value; `windows`: the
-    memory that it names, what is written first."""
+    flags that it names, as (CTA, name, cell), the first of them in words `shown`; `number`: its parity, bytes, barrier
+    id or flag value; `windows`: the memory that it names, what is written first."""
 
     op: Operation | Elect
     path: Path
     iteration: tuple[tuple[str, int], ...]
     barriers: tuple[tuple[int, str, int], ...] = ()
+    shown: str = ""
     number: int = 0
     windows: tuple[Window, ...] = ()
     problem: Problem | None = None

@@ -11,8 +11,8 @@ from exogpu.verify.explore.memory import Unordered
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Finding:
-    """`strands`: who takes part; `pair`: the accesses, if it is a race. `mild`: the execution goes on, and what comes
-    of it may tell more."""
+    """`strands`: who takes part; `pair`: the accesses, if it is a race; `barriers`: what is waited for in vain. `mild`:
+    the execution goes on, and what comes of it may tell more."""
 
     rule: str
     message: str
@@ -23,6 +23,7 @@ class Finding:
     facts: tuple[tuple[str, str], ...] = ()
     pair: Unordered | None = None
     also: tuple[str, ...] = ()
+    barriers: frozenset[str] = frozenset()
     mild: bool = field(default=False, kw_only=True)
 
 

@@ -8,6 +8,8 @@ the strand publishes it and hears of it again.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from itertools import count
 from typing import NamedTuple
 
 
@@ -29,9 +31,9 @@ TEMPORAL = 1
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The other rows. `shared`, `everywhere`: what came through a proxy fence in each CTA, for shared memory and for
-    all memory; `inits`: through a fence of mbarrier initialisations; `strong`: through a memory fence of CTA and of
-    wider scope."""
+    """The other rows, for the fences that occur. `shared`, `everywhere`: what came through a proxy fence in each CTA,
+    for shared memory and for all memory; `inits`: through a fence of mbarrier initialisations; `strong`: through a
+    memory fence of CTA and of wider scope."""
 
     shared: tuple[int, ...]
     everywhere: tuple[int, ...]
@@ -40,19 +42,19 @@ class Rows:
     count: int
 
     @classmethod
-    def of(cls, ctas: int, *, inits: bool, fences: bool) -> Rows:
-        """Rows for so many CTAs; `inits`, `fences`: such fences occur."""
-        first = 2 + 2 * ctas
-        last = first + inits
+    def of(cls, ctas: int, *, proxies: bool, everywhere: bool, inits: bool, memory: bool) -> Rows:
+        """Rows for so many CTAs, and for the fences that occur."""
+        numbers = count(2)
         return cls(
-            tuple(range(2, 2 + ctas)),
-            tuple(range(2 + ctas, first)),
-            first if inits else None,
-            (last, last + 1) if fences else None,
-            last + 2 * fences,
+            tuple(next(numbers) for _ in range(ctas if proxies else 0)),
+            tuple(next(numbers) for _ in range(ctas if everywhere else 0)),
+            next(numbers) if inits else None,
+            (next(numbers), next(numbers)) if memory else None,
+            next(numbers),
         )
 
 
+@cache
 def nothing(strands: int) -> Clock:
     """No knowledge."""
     return Clock((0,) * strands, 0, 0)
@@ -62,7 +64,8 @@ def later(a: Clock, b: Clock) -> Clock:
     """What either knows."""
     if a is b:
         return a
-    seen = a.seen if a.seen is b.seen else tuple(map(max, a.seen, b.seen))
+    x, y = a.seen, b.seen
+    seen = x if x is y else tuple([i if i > j else j for i, j in zip(x, y)])  # noqa: B905  (the innermost loop of all)
     return Clock(seen, a.over | b.over, a.read | b.read)
 
 
@@ -73,7 +76,7 @@ def common(a: Clock, b: Clock) -> Clock:
 
 def join(a: Knowledge, b: Knowledge) -> Knowledge:
     """What either knows, row by row."""
-    return a if a is b else tuple(map(later, a, b))
+    return a if a is b else tuple([later(x, y) for x, y in zip(a, b, strict=True)])
 
 
 def covers(a: Clock, b: Clock) -> bool:
@@ -117,7 +120,13 @@ class Mind:
 
     def published(self) -> Knowledge:
         """What all lanes together know."""
-        return tuple(_with(clock, self.strand, own) for clock, own in zip(self.shared, self.own, strict=True))
+        if self.strand < 0:
+            return self.shared
+        return tuple([_with(clock, self.strand, own) for clock, own in zip(self.shared, self.own, strict=True)])
+
+    def published_row(self, row: int) -> Clock:
+        """The same, in one row."""
+        return _with(self.shared[row], self.strand, self.own[row])
 
     def learn(self, knowledge: Knowledge) -> None:
         """Also that."""
@@ -138,9 +147,8 @@ class Mind:
 
 
 def _with(clock: Clock, strand: int, own: Own) -> Clock:
-    if strand < 0:
-        return clock
+    pos, over, read = own
     seen = clock.seen
-    if own.pos > seen[strand]:
-        seen = (*seen[:strand], own.pos, *seen[strand + 1 :])
-    return Clock(seen, clock.over | own.over, clock.read | own.read)
+    if pos > seen[strand]:
+        return Clock((*seen[:strand], pos, *seen[strand + 1 :]), clock.over | over, clock.read | read)
+    return Clock(seen, clock.over | over, clock.read | read) if over or read else clock

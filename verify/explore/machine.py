@@ -47,12 +47,13 @@ class Met(NamedTuple):
 class Flag:
     """An integer in global memory, and what those tell who wrote it."""
 
-    __slots__ = ("told", "value", "writers")
+    __slots__ = ("seen_by", "told", "value", "writers")
 
     def __init__(self) -> None:
         self.value = 0
         self.told = Told()
         self.writers: set[int] = set()
+        self.seen_by: list[tuple[int, int]] = []
 
 
 class Machine:
@@ -100,9 +101,16 @@ class Machine:
             if isinstance(o, Mbarriers):
                 for cta in range(p.skeleton.cluster):
                     for cell in range(p.storage.size(o.name)):
-                        b = self.mbarriers[cta, o.name, cell] = Mbarrier((cta, o.name, cell), nothing(self.threads))
+                        b = self.mbarriers[cta, o.name, cell] = Mbarrier(
+                            (cta, o.name, cell), self._barrier_name(o, cta, cell), nothing(self.threads)
+                        )
                         if o.count is not None:
                             b.start(o.count, None)
+
+    def _barrier_name(self, o: Mbarriers, cta: int, cell: int) -> str:
+        """As the user writes it, with its CTA if there are several."""
+        name = self.program.storage.text(o.name, 1 << cell)
+        return name if self.program.skeleton.cluster == 1 else f"{name} of CTA {cta}"
 
     def event(self, s: Strand) -> Event:
         """The strand's next event."""
@@ -133,10 +141,15 @@ class Machine:
 
     # -- knowledge ---------------------------------------------------------------------------------------------------
 
-    def publish(self, s: Strand) -> Knowledge:
-        """What the strand's lanes tell now, the current event included."""
+    def enter(self, s: Strand) -> Mind:
+        """The strand executes its current event: what it knows, that included."""
         mind = self.minds[s.number]
         mind.advance(self.pc[s.number] + 1)
+        return mind
+
+    def publish(self, s: Strand) -> Knowledge:
+        """What the strand's lanes tell now, the current event included."""
+        mind = self.enter(s)
         if "lanes" not in self.lenient:
             return mind.published()
         return self.together(self.program.warps[s.cta, s.warp])
@@ -153,13 +166,13 @@ class Machine:
     def temporal(self, s: Strand) -> Clock:
         """What certainly happened before, for each lane of the strand."""
         mind = self.minds[s.number]
-        return (mind.published() if s.weight == 1 else mind.shared)[TEMPORAL]
+        return mind.published_row(TEMPORAL) if s.weight == 1 else mind.shared[TEMPORAL]
 
     # -- other orders ------------------------------------------------------------------------------------------------
 
     def early(self, s: Strand, since: Clock) -> None:
         """The strand's event could come before all of that has happened."""
-        self._early(s, self.pc[s.number], self.minds[s.number].published()[TEMPORAL], since, flight=False)
+        self._early(s, self.pc[s.number], self.minds[s.number].published_row(TEMPORAL), since, flight=False)
 
     def early_flight(self, f: Flight, since: Clock) -> None:
         """The end of an operation could."""

@@ -57,7 +57,9 @@ class Resolution:
         """The event."""
         barriers, windows = self._barriers(), self._windows()
         number = self._number()
-        return Event(self.op, path, self.walk.iteration, barriers, number, windows, self.problem)
+        storage = self.walk.setting.storage
+        shown = storage.text(barriers[0][1], 1 << barriers[0][2]) if barriers else "?"
+        return Event(self.op, path, self.walk.iteration, barriers, shown, number, windows, self.problem)
 
     def _wrong(self, rule: str, message: str, label: str) -> None:
         if self.problem is None:

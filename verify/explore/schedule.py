@@ -11,6 +11,7 @@ from exogpu.verify.explore.finding import Finding, Violation
 from exogpu.verify.explore.flights import Flight
 from exogpu.verify.explore.hints import Early, Hint, Late
 from exogpu.verify.explore.machine import Machine
+from exogpu.verify.explore.outcome import Excessive
 from exogpu.verify.explore.phases import lands
 from exogpu.verify.explore.program import Strand
 from exogpu.verify.explore.step import able, advance, begin, release_warps
@@ -64,6 +65,7 @@ def _to_the_end(m: Machine, schedule: Schedule, held: Late | None) -> None:
             random.shuffle(strands)
         if not _one(m, schedule, strands, random, held):
             return
+    raise Excessive(f"an execution has more than {MOST_STEPS} steps")
 
 
 def _one(m: Machine, schedule: Schedule, strands: list[Strand], random: Random | None, held: Late | None) -> bool:
@@ -119,6 +121,7 @@ def _without(m: Machine, schedule: Schedule, early: Early) -> None:
     for _ in range(MOST_STEPS):
         if not _one(m, schedule, strands, None, None):
             return
+    raise Excessive(f"an execution has more than {MOST_STEPS} steps")
 
 
 def _limited(m: Machine, strands: list[Strand], limits: list[int], over: frozenset[tuple[int, int]]) -> bool:

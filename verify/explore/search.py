@@ -18,8 +18,12 @@ from exogpu.verify.explore.schedule import Schedule, run
 
 FORGIVING = frozenset(("L1", "L4", "L6"))
 """Axioms for an execution that is only observed."""
-MOST_BENDS = 24
-"""Orders that are changed, for every unit of effort."""
+CROSS_CHECK = 3
+"""The effort from which other schedules are tried even where one execution leaves nothing open."""
+WORK = 8_000
+"""Events that are executed for one choice before the search ends, for every unit of effort."""
+MOST_FOUND = 6
+"""Executions that run into something before the search ends, for every unit of effort."""
 MOST_FACTS = 12
 """Unknown numbers that are shown."""
 
@@ -47,34 +51,42 @@ class _Search:
     effort: int
     found: list[Execution] = field(default_factory=list)
     bends: dict[tuple[object, ...], Hint] = field(default_factory=dict)
-    tried: set[tuple[object, ...]] = field(default_factory=set)
     undecided: bool = False
+    steps: int = 0
 
     def result(self) -> Fault | Clean:
-        """Tries schedules: one in which all have their turn, more only if that leaves something open."""
+        """Tries schedules: two that go far in opposite directions, more only if they leave something open."""
         orders = self._orders()
         self._try(Schedule(orders[0]))
         self._try(Schedule(orders[1], "early"))
-        if self._settled() and self.effort == 1:
+        if self._settled() and self.effort < CROSS_CHECK:
             return Clean(True)
-        self._bend(orders[0])
-        for order in orders[1:]:
-            self._try(Schedule(order))
-            self._try(Schedule(order, "early"))
-        for seed in range(4 * self.effort):
-            self._try(Schedule(orders[0], seed=seed))
-        self._bend(orders[1])
+        for schedule in self._others(orders):
+            self._try(schedule)
+            hard = sum(not x.finding.mild for x in self.found)
+            if self.steps > WORK * self.effort or hard > MOST_FOUND * self.effort:
+                break
         return self._fault() if self.found else Clean(self._settled())
+
+    def _others(self, orders: list[tuple[int, ...]]) -> Iterator[Schedule]:
+        """Schedules that change the orders that could be otherwise, also those met on the way; then any."""
+        yield from self._bent(orders[0])
+        for order in orders[1:]:
+            yield Schedule(order)
+            yield Schedule(order, "early")
+        yield from self._bent(orders[1])
+        for seed in range(4 * self.effort):
+            yield Schedule(orders[seed % len(orders)], seed=seed)
+        yield from self._bent(orders[2])
+
+    def _bent(self, order: tuple[int, ...]) -> Iterator[Schedule]:
+        tried: set[tuple[object, ...]] = set()
+        while new := [place for place in self.bends if place not in tried]:
+            tried.add(new[0])
+            yield Schedule(order, bend=self.bends[new[0]])
 
     def _settled(self) -> bool:
         return not self.found and not self.bends and not self.undecided
-
-    def _bend(self, order: tuple[int, ...]) -> None:
-        """Changes the orders that could be otherwise, also those that are met on the way."""
-        for place, hint in list(self.bends.items())[: MOST_BENDS * self.effort]:
-            if (order, place) not in self.tried:
-                self.tried.add((order, place))
-                self._try(Schedule(order, bend=hint))
 
     def _fault(self) -> Fault:
         self.found.sort(key=lambda x: _rank(x.finding))
@@ -91,6 +103,7 @@ class _Search:
         self.found += [Execution(schedule, m, mild, end) for mild, end in m.mild]
         self.bends.update({k: v for k, v in m.hints.found.items() if k not in self.bends})
         self.undecided |= m.hints.undecided
+        self.steps += sum(m.pc)
 
     def _orders(self) -> list[tuple[int, ...]]:
         """Orders of preference: of roles in both directions, of warps and lanes in both directions."""

@@ -15,12 +15,16 @@ MOST = 12
 LARGEST = 512
 """The largest number in a precondition that is tried."""
 ASSIGNMENTS = 200
+POINTS = 20_000
+"""Assignments among which those that the preconditions allow are looked for."""
 
 
 def small_sizes(skeleton: Skeleton) -> Iterator[dict[str, int]]:
     """Sizes that the preconditions allow, smallest first: small ones, and those near the numbers of preconditions."""
     named = {n + d for r in skeleton.requires for n in _numbers(r.cond) if n < LARGEST for d in (0, 1)}
     values = sorted({*range(MOST + 1), *named})
+    while len(values) ** len(skeleton.sizes) > POINTS:
+        values = values[:-1]
     points = sorted(product(values, repeat=len(skeleton.sizes)), key=lambda p: (max(p, default=0), sum(p), p))
     found = 0
     for point in points:

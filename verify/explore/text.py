@@ -58,11 +58,11 @@ def operation(e: Event) -> str:
             return f"wgmma({', '.join(r.name for r in (acc, *operands))})"
         case Init() | Inval() | Arrive() | Expect() | Await():
             kind = "wait" if isinstance(e.op, Await) else type(e.op).__name__.lower()
-            return f"{kind}({barrier(e)})"
+            return f"{kind}({e.shown})"
         case Signal(adds=adds):
-            return f"{'signal_add' if adds else 'signal'}({barrier(e)})"
+            return f"{'signal_add' if adds else 'signal'}({e.shown})"
         case Spin():
-            return f"spin({barrier(e)})"
+            return f"spin({e.shown})"
         case _:
             return _collective(e)
 
@@ -81,11 +81,6 @@ def _collective(e: Event) -> str:
             return f"maxnreg_{'inc' if increases else 'dec'}({n})"
         case _:
             return f"{PLAIN_NAMES[type(e.op).__name__]}()"
-
-
-def barrier(e: Event) -> str:
-    """The mbarrier or flag of an event, within its CTA."""
-    return f"{e.barriers[0][1]}[{e.barriers[0][2]}]" if e.barriers else "?"
 
 
 def at(iteration: tuple[tuple[str, int], ...]) -> str:

@@ -16,7 +16,7 @@ from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Cmp, Index, Int
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton import operations as op
-from exogpu.ir.skeleton.objects import Mbarriers, Ref
+from exogpu.ir.skeleton.objects import Flags, Mbarriers, Ref
 from exogpu.ir.skeleton.tree import RANK, TID, Skeleton
 from exogpu.ir.stmt import Point
 from exogpu.ir.walk import index_names, substitute_cond
@@ -42,6 +42,14 @@ class Part:
     place: Place
 
 
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a signal stores in a flag or adds to it, or a wait waits for."""
+
+    index: Index
+    adds: bool = False
+
+
 @dataclass
 class Signals:
     """The barriers that statements have named so far, and what belongs to each."""
@@ -52,6 +60,7 @@ class Signals:
     weights: dict[int, int] = field(default_factory=dict)
     parities: dict[int, Index] = field(default_factory=dict)
     inits: dict[str, list[Event]] = field(default_factory=dict)
+    values: dict[int, Value] = field(default_factory=dict)
     seen: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
     classes: Mapping[str, tuple[frozenset[int], ...]] | None = None
 
@@ -59,6 +68,11 @@ class Signals:
     def arrays(self) -> Mapping[str, Mbarriers]:
         """The mbarrier arrays by name."""
         return {o.name: o for o in self.skeleton.objects if isinstance(o, Mbarriers)}
+
+    @cached_property
+    def flags(self) -> Mapping[str, Flags]:
+        """The arrays of flags by name."""
+        return {o.name: o for o in self.skeleton.objects if isinstance(o, Flags)}
 
     @cached_property
     def rings(self) -> frozenset[str]:
@@ -91,6 +105,8 @@ class Signals:
         fixed, slot = (indices[:-1], indices[-1]) if ring else (indices, Int(0))
         depth = array.shape[-1] if ring else 1
         for numbers, part in _told_apart(fixed, place, ref.span):
+            if not _inside(numbers, array.shape):
+                raise NotModelled(f"`{ref.name}` has no mbarrier {', '.join(map(str, numbers))}", ref.span)
             name = ref.name + "".join(f"[{n}]" for n in numbers if array.shape)
             self.barriers.setdefault(name, Barrier(name, depth, array.count or 0, array.span))
             yield from (Part(name, slot, piece) for piece in self._apart(part))
@@ -98,6 +114,8 @@ class Signals:
     def initialised(self, name: str, event: Event, count: int, span: Span) -> None:
         """A statement initialises a barrier with an arrival count."""
         barrier = self.barriers[name]
+        if self.arrays[name.partition("[")[0]].count is not None:
+            raise NotModelled(f"`{name}` is initialised before the roles start, and again", span)
         if barrier.count not in (0, count):
             raise NotModelled(f"`{name}` is initialised with different counts", span)
         self.barriers[name] = replace(barrier, count=count)
@@ -152,6 +170,16 @@ class Signals:
         if place.explicit or any(t not in here for t in range(place.role.threads) if t // WARP in warps):
             raise NotModelled("only some threads of a warp come to a barrier", span)
 
+    def flag(self, ref: Ref, place: Place, read: Callable[[Index], Index]) -> Iterator[Part]:
+        """The flags that the threads of a place mean by a reference."""
+        indices = tuple(read(e) for e in _indices(ref))
+        for numbers, part in _told_apart(indices, place, ref.span):
+            if not _inside(numbers, self.flags[ref.name].shape):
+                raise NotModelled(f"`{ref.name}` has no flag {', '.join(map(str, numbers))}", ref.span)
+            name = ref.name + "".join(f"[{n}]" for n in numbers)
+            self.barriers.setdefault(name, Barrier(name, 1, 1, ref.span, flag=True))
+            yield from (Part(name, Int(0), piece) for piece in self._apart(part))
+
     def cluster(self, place: Place, span: Span) -> Iterator[Part]:
         """The cluster's own barrier."""
         self._whole_warps(place, span)
@@ -174,6 +202,10 @@ def _indices(ref: Ref) -> tuple[Index, ...]:
     if not all(isinstance(d, Point) for d in ref.dims):
         raise NotModelled(f"a statement means several mbarriers of `{ref.name}` at once", ref.span)
     return tuple(d.index for d in ref.dims if isinstance(d, Point))
+
+
+def _inside(numbers: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    return all(0 <= n < extent for n, extent in zip(numbers, shape, strict=False))
 
 
 def _told_apart(

@@ -10,21 +10,20 @@ from exogpu.ir.instr import Mode
 from exogpu.ir.skeleton.objects import Mbarriers
 from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.ir.types import Smem
-from exogpu.smt.poly import ZERO
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
 from exogpu.verify.declared import CLUSTER_BARRIER
-from exogpu.verify.graph import Needs
 from exogpu.verify.instance import Instance, Model
+from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal
-from exogpu.verify.ordinal import count_all
+from exogpu.verify.performed import AWAITED
 from exogpu.verify.phases import Phases, barrier_cta, channels, executions, executors
 from exogpu.verify.pieces import Piece
-from exogpu.verify.program import Access, Event, ExitAction, Program
+from exogpu.verify.program import Access, ArriveAction, Event, ExitAction, Program
 from exogpu.verify.races import concrete_box
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
-from exogpu.verify.skeleton.numbering import Flow
+from exogpu.verify.skeleton.flows import Flow, totals
 from exogpu.verify.skeleton.obligations import joins
 from exogpu.verify.skeleton.settle import any_of, obligation, settle
 
@@ -47,7 +46,8 @@ def _remote(program: Program, event: Event) -> list[Access]:
 
 
 def _reaches_out(program: Program, event: Event) -> bool:
-    if getattr(event.action, "barrier", None) == CLUSTER_BARRIER:
+    barrier = program.barriers.get(getattr(event.action, "barrier", ""))
+    if barrier is not None and (barrier.split or barrier.flag):
         return False
     if any(t // program.threads != cta for t, cta in channels(program, event)):
         return True
@@ -72,8 +72,7 @@ def _started(program: Program, event: Event) -> Iterator[Obligation]:
 
 def _joined(flow: Flow, event: Event) -> Property:
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
-        total = sum((count_all(model, s, flow.thread) for s in flow.statements), ZERO)
-        return model.ctx.lt(total, 1)
+        return model.ctx.api.disj(model.ctx.lt(total, 1) for total in totals(model, flow))
 
     return Property(f"entry/{event.id}/{flow.statements[0].id}", (event,), bad, None)
 
@@ -104,7 +103,8 @@ def _ending(program: Program, skeleton: Skeleton) -> set[int]:
 def _ended(program: Program, event: Event, cta: int) -> Iterator[Obligation]:
     """What touches a CTA is over when one of its threads ends, and so before the CTA does."""
     meant = {c for _, c in channels(program, event)} if barrier_cta(event) is not None else set()
-    joins_cluster = getattr(event.action, "barrier", None) == CLUSTER_BARRIER
+    barrier = program.barriers.get(getattr(event.action, "barrier", ""))
+    joins_cluster = barrier is not None and (barrier.split or barrier.flag)
     own = {t // program.threads for t in executors(program, event)}
     signals = cta in meant and own != {cta} and not joins_cluster
     uses = [a for a in event.accesses if isinstance(program.buffers[a.buffer].memory, Smem)]
@@ -118,12 +118,16 @@ def _ended(program: Program, event: Event, cta: int) -> Iterator[Obligation]:
     ends = [e for e in program.events if isinstance(e.action, ExitAction)]
     here = [e for e in ends if cta in {t // program.threads for t in executors(program, e)}]
     goals: list[list[Goal | Property]] = []
-    for end in here:
-        way: list[Goal | Property] = [_over(program, event, a, end, cta) for a in uses if outside]
-        goals.append([*way, *([_over(program, event, None, end, cta)] if signals else [])])
-    found = any_of(program, base, goals)
+    for own_ends in dict.fromkeys(tuple(e for e in here if t in executors(program, e)) for t in _threads(program, cta)):
+        touched = [*(uses if outside else []), *([None] if signals else [])]
+        goals.append([_over(program, event, a, end, cta) for end in own_ends for a in touched])
+    found = any_of(program, base, [g for g in goals if g])
     if found.status is not Status.PROVED or found.queries:
         yield found
+
+
+def _threads(program: Program, cta: int) -> range:
+    return range(cta * program.threads, (cta + 1) * program.threads)
 
 
 def _over(program: Program, event: Event, access: Access | None, end: Event, cta: int) -> Goal:
@@ -145,4 +149,5 @@ def _over(program: Program, event: Event, access: Access | None, end: Event, cta
 
     reads = access is not None and access.mode is Mode.READ
     name = f"exit/{cta}/{event.id}-{end.id}"
-    return Goal(name, event, end, condition, check, Needs(reads_only=reads))
+    also = AWAITED if access is None and isinstance(event.action, ArriveAction) else None
+    return Goal(name, event, end, condition, check, Needs(reads_only=reads), also=also)

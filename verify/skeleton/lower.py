@@ -13,10 +13,12 @@ from exogpu.ir.skeleton.operations import Arrive, Check, ClusterArrive, Exit, Me
 from exogpu.ir.skeleton.tree import RANK, TID, Elect, For, If, Let, RoleDecl, Skeleton, Step, Stmt, Unknown
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
+from exogpu.verify.skeleton.counting import starts, turns, wrapped
+from exogpu.verify.skeleton.election import any_will_do
 from exogpu.verify.skeleton.operations import Fences, Operations, Reading
 from exogpu.verify.skeleton.place import Numbers, Place
 from exogpu.verify.skeleton.unsupported import NotModelled
-from exogpu.verify.skeleton.walk import names_in, nested
+from exogpu.verify.skeleton.walk import nested
 
 MOST_UNROLLED = 16
 """Most iterations of a loop with literal bounds that is unrolled, where its variable names a barrier."""
@@ -29,8 +31,10 @@ class Walk:
     skeleton: Skeleton
     emit: Operations
     derived: dict[str, Derived] = field(default_factory=dict)
+    rounds: dict[str, list[str]] = field(default_factory=dict)
     blocks: int = 0
     unknowns: dict[str, Unknown] = field(default_factory=dict)
+    holders: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def run(self) -> None:
         """Walks every body."""
@@ -39,34 +43,41 @@ class Walk:
         for body in self.skeleton.bodies:
             names: dict[str, Index] = {RANK: Int(body.role.ctas[0])} if len(body.role.ctas) == 1 else {}
             place = Place((), (), numbers, body.role, tuple(range(body.role.threads)), names)
-            for counter in self._counters(body.role, body.stmts):
+            stmts = wrapped(body.stmts)
+            for counter in self._counters(body.role, stmts):
                 place = counter(place)
-            self.block(body.stmts, place)
+            self.block(stmts, place)
 
     # -- counters ------------------------------------------------------------------------------------------------
 
     def _counters(self, role: RoleDecl, stmts: tuple[Stmt, ...]) -> Iterator[_Naming]:
-        """Variables that are stepped: each is a count of its steps since the one statement that gives it a value."""
-        stepped = {s.name: s.modulus for s, _ in nested(stmts) if isinstance(s, Step)}
-        for name, modulus in stepped.items():
-            lets = [(s, depth) for s, depth in nested(stmts) if isinstance(s, Let) and s.name == name]
-            if len(lets) != 1 or literal(lets[0][0].value) is None:
-                raise NotModelled(f"the counter `{name}` does not get one constant value in one place", role.span)
-            let, depth = lets[0]
+        """The role's counters, each a variable that follows from how often it was stepped."""
+        found = {start.name: start for start in starts(stmts, role.span)}
+        for name, start in found.items():
             variable = f"{role.name}.{name}"
-            self.derived[variable] = Counter(literal(let.value) or 0, (), modulus, depth)
+            counter = Counter(start.value, (), start.modulus, start.depth)
+            if start.round is not None:
+                turning = found[start.round]
+                if turning.depth != start.depth or turning.modulus is None:
+                    raise NotModelled(f"the counters `{name}` and `{start.round}` do not start together", role.span)
+                counter = replace(counter, divisor=turning.modulus, ahead=turning.value)
+                self.rounds.setdefault(f"{role.name}.{start.round}", []).append(variable)
+            self.derived[variable] = counter
             yield _Naming(name, variable)
 
     def step(self, stmt: Step, place: Place) -> None:
         """Steps are events of which counters count the executions."""
         meaning = place.names[stmt.name]
-        if not isinstance(meaning, Var) or len(place.who) != place.role.threads or place.explicit:
+        if not isinstance(meaning, Var) or place.who != self.holders.get(meaning.name) or place.explicit:
             raise NotModelled(f"the counter `{stmt.name}` differs between threads", stmt.span)
         found = self.derived[meaning.name]
         if not isinstance(found, Counter) or found.modulus != stmt.modulus:
             raise NotModelled(f"the counter `{stmt.name}` is stepped in two ways", stmt.span)
         event = self.emit.tick(stmt, place)
-        self.derived[meaning.name] = replace(found, steps=(*found.steps, (event.id, stmt.by)))
+        for variable in (meaning.name, *self.rounds.get(meaning.name, ())):
+            counter = self.derived[variable]
+            if isinstance(counter, Counter):
+                self.derived[variable] = replace(counter, steps=(*counter.steps, (event.id, stmt.by)))
 
     # -- control -------------------------------------------------------------------------------------------------
 
@@ -83,6 +94,8 @@ class Walk:
                     self.step(stmt, place)
                 case For():
                     self.loop(stmt, place)
+                case If() if turns(stmts[n - 1] if n else None, stmt):
+                    pass  # it is counted with the step before
                 case If():
                     place = self.branch(stmt, place)
                 case Elect():
@@ -112,6 +125,8 @@ class Walk:
         """A name for an expression, or the start of a counter."""
         known = place.names.get(stmt.name)
         if isinstance(known, Var) and isinstance(self.derived.get(known.name), Counter):
+            # whoever has the counter steps it: all of these threads, and they alone
+            self.holders[known.name] = place.who
             return place
         if known is not None and place.given.get(stmt.name) != place.block:
             raise NotModelled(f"`{stmt.name}` gets a value in more than one place", stmt.span)
@@ -119,18 +134,14 @@ class Walk:
 
     def elect(self, stmt: Elect, place: Place) -> Place:
         """The lanes of each warp meet, then one thread of each unit goes on alone."""
-        chosen = elected(place)
-        if stmt.any:
-            self._any_will_do(stmt, place)
+        chosen, body = elected(place), stmt.body
         self.emit.meet(stmt, place)
-        return self._after(stmt.body, place, self.inside(chosen, place, stmt.body))
-
-    def _any_will_do(self, stmt: Elect, place: Place) -> None:
-        """Whichever lane is elected, the proof for the first is one for it: nothing else tells threads apart."""
-        body = next(b for b in self.skeleton.bodies if b.role == place.role)
-        for s, _ in nested(body.stmts):
-            if TID in names_in(s) and not (isinstance(s, Check) and s in [t for t, _ in nested(stmt.body)]):
-                raise NotModelled("one lane of many is elected, and others are told apart, too", stmt.span)
+        if stmt.any:
+            any_will_do(self.skeleton, next(b for b in self.skeleton.bodies if b.role == place.role), stmt)
+            # what is to hold for the lane that is chosen is shown for every lane
+            self.block(tuple(s for s in body if isinstance(s, Check)), place)
+            body = tuple(s for s in body if not isinstance(s, Check))
+        return self._after(body, place, self.inside(chosen, place, body))
 
     def inside(self, who: tuple[int, ...], place: Place, body: tuple[Stmt, ...]) -> tuple[int, ...]:
         """A body by some of the threads."""

@@ -9,7 +9,7 @@ chosen is proved afterwards (`obligations`), and a choice that is wrong is not.
 from __future__ import annotations
 
 from collections import Counter as Tallies
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -34,31 +34,12 @@ from exogpu.verify.program import (
     TxOn,
 )
 from exogpu.verify.skeleton.barriers import Signals
-from exogpu.verify.skeleton.unsupported import NotModelled, SharedInPart
+from exogpu.verify.skeleton.flags import flag_numbers, renumbered
+from exogpu.verify.skeleton.flows import Flow, parties
+from exogpu.verify.skeleton.unsupported import NotModelled
 
 MOST_RATES = 4
 """Largest number of arrivals of one thread in one phase that is tried where several threads arrive."""
-
-
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """Statements by which each of the `channels` contributes `rate` executions to every phase of a barrier: arrivals if
-    `arrivals` (that many by each execution), else bytes alone."""
-
-    channels: frozenset[Channel]
-    statements: tuple[Event, ...]
-    rate: int
-    arrivals: int
-
-    @property
-    def thread(self) -> int:
-        """One of its threads: all count alike."""
-        return min(thread for thread, _ in self.channels)
-
-    @property
-    def ctas(self) -> frozenset[int]:
-        """The CTAs whose barriers it signals."""
-        return frozenset(cta for _, cta in self.channels)
 
 
 def expects(program: Program, barrier: str) -> list[Event]:
@@ -104,6 +85,10 @@ def numbered(program: Program, signals: Signals) -> Phased:
     for barrier in program.barriers.values():
         if barrier.named:
             continue
+        if barrier.flag:
+            numbers, flows[barrier.name] = flag_numbers(program, barrier, signals.values)
+            renumbered(events, numbers)
+            continue
         start = starts[barrier.name] = _start(program, barrier, signals)
         found = tuple(_flows(program, barrier, signals, start))
         for flow in found:
@@ -135,8 +120,8 @@ def _start(program: Program, barrier: Barrier, signals: Signals) -> int:
     """The slot of the first signal."""
     for e in (*arrives(program, barrier.name), *copies(program, barrier.name)):
         thread = min(t for t, _ in channels(program, e))
-        group = [s for s in arrives(program, barrier.name) if any(t == thread for t, _ in channels(program, s))]
-        for o in _by_thread(program, group or [e], thread, barrier)[:1]:
+        mine = tuple(s for s in arrives(program, barrier.name) if any(t == thread for t, _ in channels(program, s)))
+        for o in _by_thread(program, mine or (e,), thread, barrier)[:1]:
             return evaluate(signals.slots[o.event.id], o.env) % barrier.ring
     return 0
 
@@ -148,22 +133,9 @@ def _flows(program: Program, barrier: Barrier, signals: Signals, start: int) -> 
     for (through, statements), rate in zip(arriving, rates, strict=True):
         yield Flow(through, statements, rate, _weight(statements, signals))
     phases = {_executions(program, barrier, group) // rate for (_, group), rate in zip(arriving, rates, strict=True)}
-    for statements in (deliveries(program, barrier.name), expects(program, barrier.name)):
-        for through, group in parties(program, statements):
+    for other in (deliveries(program, barrier.name), expects(program, barrier.name)):
+        for through, group in parties(program, other):
             yield Flow(through, group, _together(program, barrier, group, signals, start, phases), 0)
-
-
-def parties(program: Program, statements: Sequence[Event]) -> list[tuple[frozenset[Channel], tuple[Event, ...]]]:
-    """Channels that exactly the same of the statements use, with those statements."""
-    groups: dict[tuple[int, ...], set[Channel]] = {}
-    used = {e.id: channels(program, e) for e in statements}
-    for channel in sorted(frozenset[Channel]().union(*used.values())):
-        groups.setdefault(tuple(e.id for e in statements if channel in used[e.id]), set()).add(channel)
-    for ids, through in groups.items():
-        if any(not used[i] <= through for i in ids):
-            at = program.events[ids[0]]
-            raise SharedInPart(f"{at.label} and others on the barrier share only some of their threads", at.span)
-    return [(frozenset(t), tuple(program.events[i] for i in ids)) for ids, t in groups.items()]
 
 
 def _weight(statements: Iterable[Event], signals: Signals) -> int:

@@ -34,7 +34,7 @@ from exogpu.verify.program import (
     WaitAction,
 )
 from exogpu.verify.program import Step as PathStep
-from exogpu.verify.skeleton.barriers import Signals
+from exogpu.verify.skeleton.barriers import Signals, Value
 from exogpu.verify.skeleton.place import Executors, Place, executors
 from exogpu.verify.skeleton.unsupported import NotModelled
 from exogpu.verify.skeleton.windows import Dims, Windows
@@ -95,7 +95,7 @@ class Operations:
             case op.SetMaxnreg():
                 return  # `maxnreg` looks at them as a whole
             case op.Signal() | op.Spin():
-                raise NotModelled("flags in global memory have no proof yet", stmt.span)
+                self._flag(stmt, place, read, fences)
             case op.Unsupported(feature):
                 raise NotModelled(f"`{feature}` has no model", stmt.span)
             case _:
@@ -128,11 +128,11 @@ class Operations:
                 reads = self._accesses(src, Mode.READ, Proxy.GENERIC, place, read)
                 self.event(stmt, place, "cp_async", Exec.EACH, (*writes, *reads), completion=InGroup(Group.COPY))
             case op.Wgmma(acc, operands, shape):
-                accesses = [*self._accesses(acc, Mode.WRITE, Proxy.REGISTER, place, read, unit=WARPGROUP)]
+                used = [*self._accesses(acc, Mode.WRITE, Proxy.REGISTER, place, read, unit=WARPGROUP)]
                 for ref in operands:
                     in_registers = isinstance(self.windows.objects[ref.name], Registers)
                     proxy = Proxy.REGISTER if in_registers else Proxy.ASYNC
-                    accesses += self._accesses(ref, Mode.READ, proxy, place, read, unit=WARPGROUP)
+                    used += self._accesses(ref, Mode.READ, proxy, place, read, unit=WARPGROUP)
                 pipeline = f"{acc.name} {shape}"
                 group = InGroup(Group.WGMMA)
                 self.event(
@@ -140,7 +140,7 @@ class Operations:
                     place,
                     "wgmma",
                     Exec.WARPS,
-                    tuple(accesses),
+                    tuple(used),
                     completion=group,
                     unit=WARPGROUP,
                     pipeline=pipeline,
@@ -224,9 +224,9 @@ class Operations:
                     names = self._who_of(part.place).names
                     acquires = fences.behind if relaxed and fences.behind is not None else scope
                     lost = relaxed and fences.behind is None
-                    action = AwaitAction(part.name, 0, relaxed=lost, local=acquires not in CLUSTER_SCOPES)
+                    wait = AwaitAction(part.name, 0, relaxed=lost, local=acquires not in CLUSTER_SCOPES)
                     label = f"wait {barrier.name}"
-                    event = self.event(stmt, part.place, label, Exec.EACH, action=action, slot=part.slot)
+                    event = self.event(stmt, part.place, label, Exec.EACH, action=wait, slot=part.slot)
                     self.signals.awaited(part.name, event, substitute_index(read.index(parity), names))
 
     def _arrive(self, stmt: Stmt, place: Place, read: Reading, barrier: Ref, tx: int, fences: Fences) -> None:
@@ -246,6 +246,24 @@ class Operations:
             event = self.event(stmt, part.place, label, Exec.EACH, action=action, slot=part.slot)
             if isinstance(stmt, op.Arrive):
                 self.signals.arrived(part.name, event, stmt.count)
+
+    def _flag(self, stmt: op.Signal | op.Spin, place: Place, read: Reading, fences: Fences) -> None:
+        """A strong access of a flag, kept with CTA 0; other CTAs are beyond the scope of the executing thread's."""
+        signals = isinstance(stmt, op.Signal)
+        fence = fences.before if signals else fences.behind
+        scope = fence if stmt.relaxed and fence is not None else stmt.scope
+        lost = stmt.relaxed and fence is None
+        local = scope == "cta" and self.skeleton.cluster > 1
+        for part in self.signals.flag(stmt.flag, place, read.index):
+            names = self._who_of(part.place).names
+            if isinstance(stmt, op.Signal):
+                arrive = ArriveAction(part.name, 0, Int(0), relaxed=lost or local)
+                event = self.event(stmt, part.place, f"signal {stmt.flag.name}", Exec.EACH, action=arrive)
+            else:
+                wait = AwaitAction(part.name, 0, cta=Int(0), relaxed=lost, local=local)
+                event = self.event(stmt, part.place, f"spin {stmt.flag.name}", Exec.EACH, action=wait)
+            adds = isinstance(stmt, op.Signal) and stmt.adds
+            self.signals.values[event.id] = Value(substitute_index(read.index(stmt.value), names), adds)
 
     def _collective(self, stmt: Stmt, place: Place, read: Reading, fences: Fences) -> None:
         match stmt:
@@ -298,9 +316,9 @@ class Operations:
         return self.event(stmt, place, f"step of {stmt.name}", Exec.EACH)
 
     def meet(self, stmt: Stmt, place: Place) -> None:
-        """An election: all lanes of a warp that are here meet (PTX ISA, elect.sync)."""
-        if len(place.who) > 1 and not place.explicit:
-            self.event(stmt, place, "elect", Exec.EACH, action=MeetAction(), aligned=True)
+        """An election in a warp: its lanes that are here meet (PTX ISA, elect.sync); larger units compare numbers."""
+        if 1 < place.role.unit <= WARP:
+            self.event(stmt, place, "elect", Exec.EACH, action=MeetAction(), aligned=not place.explicit)
 
     def exit(self, stmt: op.Exit, place: Place) -> None:
         """The end of threads before the kernel's."""

@@ -4,34 +4,37 @@ Take the blocked thread whose wait has the smallest rank. Something of the phase
 thread goes as far (`enough`), so that thread is blocked before: at a smaller rank. So nobody is blocked.
 
 A rank compares like a place: a number for every statement among its siblings, plus the iteration, level by level. The
-numbers of different roles are free; what they have to satisfy is learnt from pairs that a choice gets wrong.
+numbers of different roles are free, and CTAs may take turns; what all have to satisfy is learnt from pairs that a
+choice gets wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, product
 
 from exogpu.smt.context import Context
-from exogpu.smt.poly import Poly, lift, symbol
+from exogpu.smt.poly import ZERO, Poly, lift, symbol
 from exogpu.smt.solver import Engine, Sat, Solver
 from exogpu.smt.terms import Formula
 from exogpu.source import Span
-from exogpu.verify.concrete import Env
+from exogpu.verify.concrete import Occurrence
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordering import Proved, Undecided
-from exogpu.verify.phases import Phases, awaits, channels, executors
-from exogpu.verify.program import AwaitAction, Barrier, Event, FenceAction, LoopKind, Program
+from exogpu.verify.phases import Phases, arrives, awaits, channels, executors
+from exogpu.verify.program import AwaitAction, Barrier, Event, FenceAction, LoopKind, MeetAction, Program
 from exogpu.verify.result import Obligation, Query, Status
 from exogpu.verify.session import Valuation
 from exogpu.verify.single import Found, Property, hold
-from exogpu.verify.skeleton.numbering import Flow
+from exogpu.verify.skeleton.flows import Flow
 from exogpu.verify.skeleton.obligations import Facts, enough, joins
 
 ITERATION = 1000
 """What an iteration is worth; statements of one body lie closer together."""
 FARTHEST = 12 * ITERATION
+TURN = ITERATION // 8
+"""What a CTA is worth, at most: there are no more than 8 in a cluster."""
 ROUNDS = 40
 
 Item = tuple[str | int, ...]
@@ -55,6 +58,7 @@ class Ranking:
     ctx: Context = field(default_factory=Context)
     facts: list[Formula] = field(default_factory=list)
     chosen: dict[Item, int] = field(default_factory=dict)
+    weights: dict[Item, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         blocks: dict[Item, list[Item]] = {}
@@ -62,6 +66,7 @@ class Ranking:
             blocks.setdefault(item[:-1], []).append(item)
         for parent, items in blocks.items():
             self.facts += [self.ctx.between(-FARTHEST, number(i), FARTHEST) for i in items]
+            self.facts.append(self.ctx.between(-TURN, weight(items[0]), TURN))
             for one, other in combinations(sorted(items, key=lambda i: int(i[-1])), 2):
                 if self._items()[one] & self._items()[other]:
                     self.facts.append(self.ctx.lt(number(one), number(other)))
@@ -77,14 +82,17 @@ class Ranking:
             return False
         values = Valuation(answer.model)
         self.chosen = {item: number(item).value(values) for item in self._items()}
+        self.weights = {item[:-1]: weight(item).value(values) for item in self._items()}
         return True
 
     def _items(self) -> dict[Item, frozenset[int]]:
-        """Every item with the threads that execute something of it that may wait, or be waited for."""
+        """Every item with the threads that execute something of it that may wait, if only for other lanes, or be waited
+        for."""
         return self.program.memo.once(Ranking, self._found_items)
 
     def _found_items(self) -> dict[Item, frozenset[int]]:
-        acting = [e for e in self.program.events if isinstance(e.action, AwaitAction | FenceAction)]
+        waiting = AwaitAction | FenceAction | MeetAction
+        acting = [e for e in self.program.events if e.aligned or isinstance(e.action, waiting)]
         acting += [e for edge in self.edges for e in (edge.signal, edge.wait)]
         out: dict[Item, frozenset[int]] = {}
         for event in dict.fromkeys(acting):
@@ -92,11 +100,15 @@ class Ranking:
                 out[item] = out.get(item, frozenset()) | executors(self.program, event)
         return out
 
-    def learn(self, edge: Edge, signal: Env, wait: Env) -> None:
+    def learn(self, signal: Occurrence, wait: Occurrence) -> None:
         """The signal of one execution comes before the wait of another."""
-        one = [number(i) + (signal[v] * ITERATION if v else 0) for i, v in levels(edge.signal)]
-        other = [number(i) + (wait[v] * ITERATION if v else 0) for i, v in levels(edge.wait)]
+        one, other = ([*self._learnt(o)] for o in (signal, wait))
         self.facts.append(_less(self.ctx, one, other))
+
+    def _learnt(self, o: Occurrence) -> Iterator[Poly]:
+        cta = o.first // self.program.threads
+        for item, v in levels(o.event):
+            yield number(item) + weight(item) * cta + (o.env[v] * ITERATION if v else 0)
 
     def wrong(self, edge: Edge) -> Property:
         """No signal has a rank that is not less than that of a wait which it completes."""
@@ -105,18 +117,27 @@ class Ranking:
             signal, wait = xs
             ctx, phase = model.ctx, phases.phase(wait)
             met = ctx.api.conj((phases.same_cta(signal, wait), ctx.ge(phase, 0), ctx.eq(phases.phase(signal), phase)))
-            grows = _less(ctx, self._rank(signal), self._rank(wait))
+            grows = _less(ctx, self._rank(signal, phases), self._rank(wait, phases))
             return ctx.api.conj((met, ctx.api.negate(grows)))
 
         return Property(f"rank/{edge.signal.id}-{edge.wait.id}", (edge.signal, edge.wait), bad, None)
 
-    def _rank(self, x: Instance) -> list[Poly]:
-        return [lift(self.chosen[i]) + (x[v] * ITERATION if v else lift(0)) for i, v in levels(x.event)]
+    def _rank(self, x: Instance, phases: Phases) -> list[Poly]:
+        cta = phases.own_cta(x)
+        return [
+            lift(self.chosen[i]) + cta * self.weights[i[:-1]] + (x[v] * ITERATION if v else ZERO)
+            for i, v in levels(x.event)
+        ]
 
 
 def number(item: Item) -> Poly:
     """The number of an item as a symbol."""
     return symbol("rank." + ".".join(map(str, item)))
+
+
+def weight(item: Item) -> Poly:
+    """How much later an item of a block is in the next CTA, as a symbol: CTAs may take turns."""
+    return symbol("turn." + ".".join(map(str, item[:-1])))
 
 
 def levels(event: Event) -> Iterator[tuple[Item, str | None]]:
@@ -147,6 +168,11 @@ def progress(program: Program, facts: Facts) -> Obligation:
     base = Obligation("progress", "deadlock.cycle", title, Status.PROVED, program.span)
     queries: list[Query] = []
     edges: list[Edge] = []
+    for barrier in program.barriers.values():
+        if barrier.flag and not facts.flows[barrier.name]:
+            # that the value is stored at all is shown with the flag
+            pairs = product(arrives(program, barrier.name), awaits(program, barrier.name))
+            edges += (Edge(signal, wait) for signal, wait in pairs)
     for barrier, wait, flow in _waited(program, facts):
         edges += (Edge(s, wait) for s in flow.statements)
         missing = enough(barrier, flow, wait, 0)
@@ -170,7 +196,7 @@ def _waited(program: Program, facts: Facts) -> Iterator[tuple[Barrier, Event, Fl
     for barrier in program.barriers.values():
         for wait in awaits(program, barrier.name):
             meant = {cta for _, cta in channels(program, wait)}
-            flows = facts.flows.get(barrier.name) or joins(program, barrier)
+            flows = joins(program, barrier) if barrier.named else facts.flows[barrier.name]
             yield from ((barrier, wait, f) for f in flows if f.ctas & meant)
 
 
@@ -187,7 +213,7 @@ def _ranked(program: Program, base: Obligation, ranking: Ranking, queries: list[
                 case Undecided(reason):
                     return _unknown(base, edge.wait.span, reason)
                 case Found(_, (signal, wait)):
-                    ranking.learn(edge, signal.env, wait.env)
+                    ranking.learn(signal, wait)
         if len(done) == len(ranking.edges):
             return replace(base, queries=(*queries, *done.values()))
     return replace(base, status=Status.UNKNOWN, reason=f"no rank after {ROUNDS} attempts")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 
 from exogpu.ir.skeleton.operations import Unsupported
@@ -38,15 +39,7 @@ def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int =
     if fault is not None:
         return _report(skeleton, Status.REFUTED, (fault,), started, policy)
     try:
-        program, facts = prepare(skeleton, policy)
-        parts = (
-            *pieces(program, facts),
-            *lifetimes(program, skeleton),
-            *whole(program, skeleton),
-            Piece(GROUP, lambda p: (progress(p, facts),)),
-        )
-        found = tuple(o for group in groups(program, parts) for o in group.decide())
-        reason = ""
+        found, reason = tuple(proof(skeleton, policy)), ""
     except (NotModelled, NoClosedForm) as error:
         found, reason = (), str(error)
     if found and all(o.status is Status.PROVED for o in found):
@@ -55,6 +48,19 @@ def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int =
     if fault is not None:
         return _report(skeleton, Status.REFUTED, (fault,), started, policy)
     return _report(skeleton, Status.UNKNOWN, found, started, policy, reason)
+
+
+def proof(skeleton: Skeleton, policy: Policy) -> Iterator[Obligation]:
+    """What has to be shown, as far as it can be, one after the other; raises `NotModelled` or `NoClosedForm`."""
+    program, facts = prepare(skeleton, policy)
+    parts = (
+        *pieces(program, facts),
+        *lifetimes(program, skeleton),
+        *whole(program, skeleton),
+        Piece(GROUP, lambda p: (progress(p, facts),)),
+    )
+    for group in groups(program, parts):
+        yield from group.decide()
 
 
 def prepare(skeleton: Skeleton, policy: Policy) -> tuple[Program, Facts]:
@@ -95,7 +101,7 @@ def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals) -> tuple[Pro
     renewed = phased.program.events
     checks = tuple(replace(c, event=renewed[c.event.id]) for c in operations.checks)
     inits = {name: tuple(renewed[e.id] for e in found) for name, found in signals.inits.items()}
-    return phased.program, Facts(phased.flows, phased.starts, signals.slots, inits, checks)
+    return phased.program, Facts(phased.flows, phased.starts, signals.slots, inits, signals.values, checks)
 
 
 def _report(

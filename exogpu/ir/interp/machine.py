@@ -6,12 +6,12 @@ them before the next. Every iteration still meets its own statements in program 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from exogpu.ir.arrays import negated
+from exogpu.ir.arrays import Truths, negated
 from exogpu.ir.index import BoolOp, Cmp, Cond, Index, Var
 from exogpu.ir.interp.buffers import Buffer, Place, fresh, load, locate, positions, store
 from exogpu.ir.interp.dependence import Order
@@ -26,16 +26,22 @@ from exogpu.ir.stmt import Alloc, Assign
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Read
 from exogpu.ir.value_type import Types, computed
+from exogpu.ir.walk import reads
 from exogpu.source import Span
 
 LIMIT = 1 << 22
 """Most grid points handled at once, loops inside included."""
 
 
+Watch = Callable[[str, Span, Array], None]
+"""Called before a statement executes with a buffer that it reads, where, and the values read."""
+
+
 @dataclass(slots=True)
 class Machine:
-    """The state of an execution. `types` are those of buffers and scalar arguments; `_forms` are the linear forms
-    of indices seen so far, by identity: nodes of the program live as long."""
+    """The state of an execution. `types` are those of buffers and scalar arguments; fresh buffers hold `fills` by name,
+    else `fill`, else poison; `_forms` are the linear forms of indices seen so far, by identity: nodes of the program
+    live as long."""
 
     sizes: Mapping[str, int]
     types: Types
@@ -43,6 +49,8 @@ class Machine:
     buffers: dict[str, Buffer]
     precise: bool
     fill: int | None
+    fills: Mapping[str, int] = field(default_factory=dict)
+    watch: Watch | None = None
     _values: Evaluator = field(init=False)
     _forms: dict[int, tuple[Linear, ...]] = field(default_factory=dict)
 
@@ -66,7 +74,9 @@ class Machine:
                     if no is not None:
                         self.run(orelse, no)
                 case Alloc(name, dtype, shape):
-                    self.buffers[name] = fresh(name, dtype, grid.shape, shape, self.precise, self.fill)
+                    self.buffers[name] = fresh(
+                        name, dtype, grid.shape, shape, self.precise, self.fills.get(name, self.fill)
+                    )
 
     def _loop(self, loop: Loop, grid: Grid) -> None:
         first, end = np.asarray(grid.index(loop.lo)), np.asarray(grid.index(loop.hi))
@@ -97,7 +107,21 @@ class Machine:
             forms = self._forms[id(index)] = tuple(linear(i, self.sizes) for i in index)
         return locate(buffer, forms, grid, span)
 
+    def _tell(self, stmt: Assign, grid: Grid, watch: Watch) -> None:
+        """Tells the watcher what the points that execute are about to read."""
+        own = [(Read(stmt.buffer, stmt.index, stmt.span), ())] if stmt.op == "+=" else []
+        for read, under in (*reads(stmt.rhs), *own):
+            reading: Grid | None = grid
+            for cond in under:
+                reading = reading.where(reading.cond(cond)) if reading is not None else None
+            if reading is not None and read.index:
+                values = np.broadcast_to(self._read(read, reading), grid.shape)
+                span = read.span if read.span.file == stmt.span.file else stmt.span  # else inside an instruction
+                watch(read.buffer, span, values if reading.mask is None else values[_everywhere(reading)])
+
     def _assign(self, stmt: Assign, grid: Grid) -> None:
+        if self.watch is not None:
+            self._tell(stmt, grid, self.watch)
         buffer = self.buffers[stmt.buffer]
         place = self._place(buffer, stmt.index, grid, stmt.span)
         varies = place.varies
@@ -144,6 +168,12 @@ class Machine:
         else:
             value = self._values.widened(stmt.rhs, grid, kind)
         return collect(value.reshape(value.shape or (1,) * len(grid.axes)), grid.shape, axes)
+
+
+def _everywhere(grid: Grid) -> Truths:
+    """The mask with an entry for every point."""
+    assert grid.mask is not None
+    return np.broadcast_to(grid.mask, grid.shape)
 
 
 def _inside(loop: Loop) -> Cond:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,27 +11,37 @@ from numpy.typing import NDArray
 from exogpu.ir.interp.arguments import Arguments, prepare
 from exogpu.ir.interp.buffers import Buffer
 from exogpu.ir.interp.grid import Grid
-from exogpu.ir.interp.machine import Machine
+from exogpu.ir.interp.machine import Machine, Watch
 from exogpu.ir.interp.plan import buffers_of, plan
 from exogpu.ir.numeric import storage_dtype
 from exogpu.ir.proc import Proc, ScalarArg
 
 
 def interpret(
-    proc: Proc, args: Arguments, *, precise: bool = False, together: bool = True, fill: int | None = None
+    proc: Proc,
+    args: Arguments,
+    *,
+    precise: bool = False,
+    together: bool = True,
+    fill: int | None = None,
+    fills: Mapping[str, int] | None = None,
+    watch: Watch | None = None,
 ) -> dict[str, NDArray[Any]]:
     """The contents of every tensor argument after the sequential program has run; `args` are left alone.
 
     All loops run in order, roles and synchronisation are erased, and instructions execute their meaning. Types are
     exact (`exogpu.ir.numeric`); sums may be taken in another order. With `precise` everything floating-point is
     computed in f64 and returned as such: the f64 reference. With `together` false nothing is executed but one
-    iteration after the other. Fresh buffers hold poison, or `fill` where it is given. InterpError if an argument
-    does not fit, a precondition does not hold, or an access is out of bounds.
+    iteration after the other. Fresh buffers hold poison, or `fill` where it is given, or what `fills` says for their
+    name; `watch` is told every read. InterpError if an argument does not fit, a precondition does not hold, or an
+    access is out of bounds.
     """
     prepared = prepare(proc, args, precise)
     types = {name: info.dtype for name, info in buffers_of(proc).items()}
     types |= {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)}
-    machine = Machine(prepared.sizes, types, prepared.scalars, dict(prepared.buffers), precise, fill)
+    machine = Machine(
+        prepared.sizes, types, prepared.scalars, dict(prepared.buffers), precise, fill, fills or {}, watch
+    )
     program = plan(proc, prepared.sizes, precise=precise, together=together)
     with np.errstate(all="ignore"):
         machine.run(program, Grid((), prepared.sizes))

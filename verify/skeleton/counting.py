@@ -1,0 +1,126 @@
+"""Role-local counters: which variables of a role are stepped, from what start, and in step with which others.
+
+A counter gets one value by one statement, in a block that holds everything else that is done with it; so it is a count
+of its own steps since then. `s = (s + 1) % S; if s == 0: ph ^= 1` counts how often `s` has come round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from exogpu.ir.index import Cmp, Int, Var
+from exogpu.ir.linear import literal
+from exogpu.ir.skeleton.tree import Elect, For, If, Let, Step, Stmt
+from exogpu.source import Span
+from exogpu.verify.skeleton.unsupported import NotModelled
+from exogpu.verify.skeleton.walk import names_in, nested
+
+Block = tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A counter's first value, in how many loops it is given, and its modulus. `round`: it counts how often this other
+    counter has come back to 0."""
+
+    name: str
+    value: int
+    depth: int
+    modulus: int | None
+    round: str | None = None
+
+
+def wrapped(stmts: Block) -> Block:
+    """The same with `s += 1; if s == S: s = 0; ph ^= 1` as `s = (s + 1) % S; if s == 0: ph ^= 1`."""
+    out: list[Stmt] = []
+    for stmt in map(_inside, stmts):
+        before = out[-1] if out else None
+        match before, stmt:
+            case Step(name, 1, None), If(Cmp("==", Var(tested), Int(top)) as test, then, ()) if tested == name:
+                rest = tuple(t for t in then if t != Let(name, Int(0)))
+                if isinstance(before, Step) and len(rest) == len(then) - 1 and top > 0:
+                    out[-1] = replace(before, modulus=top)
+                    out += [replace(stmt, cond=replace(test, right=Int(0)), then=rest)] if rest else []
+                    continue
+            case _:
+                pass
+        out.append(stmt)
+    return tuple(out)
+
+
+def _inside(stmt: Stmt) -> Stmt:
+    match stmt:
+        case For(body=body) | Elect(body=body):
+            return replace(stmt, body=wrapped(body))
+        case If(then=then, orelse=orelse):
+            return replace(stmt, then=wrapped(then), orelse=wrapped(orelse))
+        case _:
+            return stmt
+
+
+def starts(stmts: Block, span: Span) -> Iterator[Start]:
+    """The counters of a role."""
+    stepped = {s.name: s.modulus for s, _ in nested(stmts) if isinstance(s, Step)}
+    counting = [found for block in _blocks(stmts) for pair in pairwise(block) for found in _turns(*pair)]
+    rounds = {step.name: turning for step, turning in counting}
+    for name, modulus in stepped.items():
+        let, depth, block = _let(name, stmts, span)
+        own = [s for s, _ in nested(stmts) if isinstance(s, Step) and s.name == name]
+        if name in rounds and sum(step.name == name for step, _ in counting) != len(own):
+            raise NotModelled(f"the counter `{name}` is stepped in two ways", span)
+        if _mentions(stmts, name) != _mentions(block[block.index(let) :], name):
+            raise NotModelled(f"the counter `{name}` is used where it has no value yet, or no longer", let.span)
+        value = literal(let.value)
+        if value is None:
+            raise NotModelled(f"the counter `{name}` does not start from a constant", let.span)
+        yield Start(name, value, depth, modulus, rounds.get(name))
+
+
+def turns(one: Stmt | None, other: Stmt) -> bool:
+    """`other` counts how often the counter that `one` steps has come back to 0."""
+    return one is not None and any(True for _ in _turns(one, other))
+
+
+def _turns(one: Stmt, other: Stmt) -> Iterator[tuple[Step, str]]:
+    match one, other:
+        case Step(name, 1, int()), If(Cmp("==", Var(tested), Int(0)), (Step(by=1) as step,), ()) if tested == name:
+            yield step, name
+        case _:
+            return
+
+
+def _let(name: str, stmts: Block, span: Span) -> tuple[Let, int, Block]:
+    """The one statement that gives a counter its value, outside all branches; the loops around it, and its block."""
+    found = list(_lets(name, stmts, 0))
+    everywhere = [s for s, _ in nested(stmts) if isinstance(s, Let) and s.name == name]
+    if len(found) != 1 or len(everywhere) != 1:
+        raise NotModelled(f"the counter `{name}` does not get one value in one place", span)
+    return found[0]
+
+
+def _lets(name: str, block: Block, depth: int) -> Iterator[tuple[Let, int, Block]]:
+    for s in block:
+        if isinstance(s, Let) and s.name == name:
+            yield s, depth, block
+        if isinstance(s, For):
+            yield from _lets(name, s.body, depth + 1)
+
+
+def _blocks(block: Block) -> Iterator[Block]:
+    yield block
+    for s in block:
+        match s:
+            case For(body=body) | Elect(body=body):
+                yield from _blocks(body)
+            case If(then=then, orelse=orelse):
+                yield from _blocks(then)
+                yield from _blocks(orelse)
+            case _:
+                pass
+
+
+def _mentions(block: Block, name: str) -> int:
+    """Statements that name a variable."""
+    return sum(name in names_in(s) or getattr(s, "name", None) == name for s, _ in nested(block))

@@ -269,6 +269,8 @@ def _any_of(program: Program, base: Obligation, ways: list[Way], message: str) -
     failures: list[Obligation] = []
     for way in ways:
         verdict = _all_of(program, base, way, message)
+        if verdict.status is Status.PROVED and way.axiom is not None:
+            verdict = _by_axiom(program, verdict, way.axiom, message)
         if verdict.status is Status.PROVED:
             return verdict
         failures.append(verdict)
@@ -277,6 +279,14 @@ def _any_of(program: Program, base: Obligation, ways: list[Way], message: str) -
         return refuted
     reason = "; ".join(dict.fromkeys(f.reason for f in failures)) or "nothing orders it"
     return replace(base, status=Status.UNKNOWN, reason=reason)
+
+
+def _by_axiom(program: Program, proved: Obligation, axiom: str, message: str) -> Obligation:
+    """The proof with the axiom that makes it one, or UNKNOWN if that is not in force."""
+    if axiom not in program.axioms:
+        reason = f"only axiom {axiom}, which is not accepted, allows it: {message}"
+        return replace(proved, status=Status.UNKNOWN, reason=reason, chains=())
+    return replace(proved, chains=(*proved.chains, Chain("the phase is complete, though no wait says so", (axiom,))))
 
 
 def _all_of(program: Program, base: Obligation, way: Way, message: str) -> Obligation:

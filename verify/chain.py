@@ -17,6 +17,7 @@ from exogpu.smt.poly import Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify import skipped
 from exogpu.verify.axioms import in_order
+from exogpu.verify.flat import Laps, shifted
 from exogpu.verify.graph import Edge
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
@@ -52,6 +53,17 @@ class Skipped:
     anchor: str
     distance: int
     var: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """Of two nested loops counted as one, the place `distance` after the anchor's: the iteration of the outer loop, or
+    of the `inner` one."""
+
+    anchor: str
+    distance: int
+    laps: Laps
+    inner: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +108,7 @@ class Meant:
     anchor: str
 
 
-Where = Near | Skipped | First | Last | ThreadOf | Fixed | CtaOf | Meant
+Where = Near | Skipped | Flat | First | Last | ThreadOf | Fixed | CtaOf | Meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +314,8 @@ class ChainFormula:
                 return anchors[anchor].env[var or loop.var] + delta
             case Skipped():
                 raise TypeError("found by its count")
+            case Flat(anchor, distance, found, inner):
+                return shifted(self.model, found, anchors[anchor], distance)[inner]
             case First(delta):
                 return to_poly(self.ctx, loop.lo, env) + delta
             case Last(delta):

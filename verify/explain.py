@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
-from exogpu.verify.chain import CtaOf, First, Fixed, Last, LiftedChain, Meant, Near, Skipped, ThreadOf, Where, axioms
+from exogpu.verify.chain import CtaOf, First, Fixed, Flat, Last, LiftedChain, Meant, Near, Skipped, ThreadOf, Where, axioms
 from exogpu.verify.chain import Link as Lifted
 from exogpu.verify.declared import CTA_ROLE
 from exogpu.verify.graph import Edge
@@ -166,6 +166,8 @@ def _place(name: str, place: Where) -> str:
             return f"{name} of {anchor} {'+' if delta > 0 else '-'} {abs(delta)}"
         case Skipped(anchor, distance):
             return f"{name} {abs(distance)} passing ones {'after' if distance > 0 else 'before'} that of {anchor}"
+        case Flat(anchor, distance):
+            return f"{name} {abs(distance)} turns {'after' if distance > 0 else 'before'} {anchor}, through both loops"
         case First(delta):
             return f"the first {name}" + (f" + {delta}" if delta else "")
         case Last(delta):
@@ -201,6 +203,8 @@ def _places(link: Lifted) -> str:
                 words.append(f"{name}({anchor})")
             case Skipped(anchor, distance):
                 words.append(f"{name} = {name}({anchor}){distance:+d} passing")
+            case Flat(anchor, distance, _, inner):
+                words += [f"both loops of {anchor}{distance:+d}"] if not inner else []
             case First(delta):
                 words.append(f"{name} = first{f'+{delta}' if delta else ''}")
             case Last(delta):

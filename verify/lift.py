@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import enum
 from itertools import pairwise, product
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Var
 from exogpu.verify import skipped
-from exogpu.verify.chain import CtaOf, First, Fixed, Last, LiftedChain, Link, Meant, Near, Skipped, ThreadOf, Where
+from exogpu.verify.chain import CtaOf, First, Fixed, Flat, Last, LiftedChain, Link, Meant, Near, Skipped, ThreadOf, Where
 from exogpu.verify.concrete import Occurrence, cta_meant
+from exogpu.verify.flat import laps, position
 from exogpu.verify.graph import Edge, PathNode
 from exogpu.verify.phases import barrier_cta
 from exogpu.verify.program import TASK, Exec, Loop, LoopKind, Program
 
 Anchor = tuple[str, Occurrence]
 """An end of a path and its name."""
+
+
+class Reading(enum.Enum):
+    """How iterations are named: as if the loops of all roles kept step, nested ones counted as one; or loop by loop."""
+
+    IN_STEP = "in step"
+    NESTED = "nested"
 
 
 class NotLiftable(Exception):
@@ -37,10 +46,10 @@ def lift_path(
     handed = [e is Edge.PROGRAM_ORDER and _same_thread(*ab) for ab, e in zip(pairwise(path), edges, strict=True)]
     steps = list(zip(path, (*handed, False), strict=False))
     splits = dict.fromkeys((*signals, len(path), 0))
-    for split, in_step in product(splits, (False,) if program.sequential else (True, False)):
+    for split, reading in product(splits, (Reading.NESTED,) if program.sequential else Reading):
         try:
             links = tuple(
-                _lift(program, node, on, in_step, *(("x", x), ("y", y)) if i < split else (("y", y), ("x", x)))
+                _lift(program, node, on, reading, *(("x", x), ("y", y)) if i < split else (("y", y), ("x", x)))
                 for i, (node, on) in enumerate(steps)
             )
         except NotLiftable:
@@ -56,10 +65,14 @@ def _same_thread(a: PathNode, b: PathNode) -> bool:
     return a.thread == b.thread and {a.item.event.exec, b.item.event.exec} <= {Exec.EACH, Exec.FIRST}
 
 
-def _lift(program: Program, node: PathNode, handed_on: bool, in_step: bool, near: Anchor, far: Anchor) -> Link:
+def _lift(program: Program, node: PathNode, handed_on: bool, reading: Reading, near: Anchor, far: Anchor) -> Link:
     where: list[tuple[str, Where]] = []
     exact = True
+    flat = _flat(program, node.item, near, far) if reading is Reading.IN_STEP else {}
     for loop in node.item.event.loops:
+        if loop.var in flat:
+            where.append((loop.var, flat[loop.var]))
+            continue
         if loop.kind is LoopKind.CTAS or barrier_cta(node.item.event) == Var(loop.var):
             where.append((loop.var, _cta(program, loop, node, far, near)))
             continue
@@ -69,22 +82,38 @@ def _lift(program: Program, node: PathNode, handed_on: bool, in_step: bool, near
         if loop.kind is LoopKind.THREADS:
             where.append((loop.var, _thread_loop(loop, node, near, far)))
             continue
-        place, exact = _sequential_loop(program, loop, node, near, far, exact, in_step=in_step)
+        place, exact = _sequential_loop(program, loop, node, near, far, exact, reading)
         where.append((loop.var, place))
     return Link(node.item.event, tuple(where), "next" if handed_on and _lanes(node) else _lane(node, near, far))
 
 
+def _flat(program: Program, item: Occurrence, *anchors: Anchor) -> dict[str, Where]:
+    """The iterations of two nested loops counted as one, by their distance from an anchor in such loops."""
+    mine = laps(program, item.event)
+    for name, anchor in anchors if mine is not None else ():
+        theirs = laps(program, anchor.event)
+        if theirs is None or mine is None:
+            continue
+        length, rest = evaluate(theirs.end, anchor.env), mine.rest(item.env)
+        if not 0 <= rest < length:
+            continue
+        distance = item.env[mine.outer.var] * length + rest - position(theirs, anchor.env)
+        loops = [loop for loop in (mine.outer, mine.inner) if loop is not None]
+        return {loop.var: Flat(name, distance, theirs, loop is mine.inner) for loop in loops}
+    return {}
+
+
 def _sequential_loop(
-    program: Program, loop: Loop, node: PathNode, near: Anchor, far: Anchor, exact: bool, *, in_step: bool
+    program: Program, loop: Loop, node: PathNode, near: Anchor, far: Anchor, exact: bool, reading: Reading
 ) -> tuple[Where, bool]:
-    """Named from the nearest anchor inside the same iteration of the outer loops, or `in_step` with it, else from the
+    """Named from the nearest anchor inside the same iteration of the outer loops, or in step with it, else from the
     loop's ends."""
     value = node.item.env[loop.var]
     if exact:
         for name, anchor in (near, far):
             if loop.var in anchor.env:
                 return _near(program, loop, node.item, name, anchor, loop.var)
-        for name, anchor in (near, far) if in_step else ():
+        for name, anchor in (near, far) if reading is Reading.IN_STEP else ():
             var = _counterpart(loop, node.item, anchor)
             if var is not None:
                 return _near(program, loop, node.item, name, anchor, var)

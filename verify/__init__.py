@@ -2,25 +2,34 @@
 
 axioms                      readings of the PTX ISA that proofs may use
 program, lower, calls,      the parallel program, and how a kernel becomes one
-  owners
+  owners, declared, prepare
 memo, pieces, workers       what is worked out once about a program; the parts of a proof; processes that decide them
 instance, index, ordinal,   symbolic instances of its events; how often a statement was executed before one, in closed
-  bounds_of, phases           form; hence phases of barriers and commit groups
+  bounds_of, iterations,      form; hence phases of barriers and commit groups
+  phases
+derived, counters, skipped  variables whose values follow from others, and iterations that unknown numbers let pass
 landing                     when a cp.async has landed for those that await an mbarrier
-concrete, graph, mbarrier,  the explicit engine: unrolled at concrete sizes, happens-before paths, an operational run
-  flights, endings, machine
+needs                       what an order has to do, and which synchronisation does it
+concrete, nest, graph,      the explicit engine: unrolled at concrete sizes, happens-before paths, an operational run
+  mbarrier, flights,
+  endings, machine, tally
 session, single, ordering,  one solver session; properties of single instances; ordering of pairs by lifted chains
   chain, lift
 races, reuse, barriers,     what has to be shown, one module per kind of obligation
+  predecessor, holds, split,
+  transactions, turns,
   bounds, overflow, claim,
-  registers, reductions
+  registers, reductions,
+  small, initialised
 data_verdicts,              the verdicts as obligations, with counterexamples in the user's words
-  barrier_verdicts, witness, text
-small, initialised          sizes at which a sequential program is run; results that depend on unwritten memory
+  barrier_verdicts, replay,
+  trial, withdrawn, witness,
+  performed, text
 result, proven, cache       what comes out; the seal that `codegen` asks for; reports of earlier runs
 explain                     a chain in the words of a kernel engineer
+skeleton, explore           sync skeletons, proved; their executions under many schedules
 explicit, simulator         the oracles that keep the prover honest, one with the prover's own events, one without
-edits, assess               edits of synchronisation, and what becomes of an edited kernel
+edits, assess, meaning      edits of synchronisation, and what becomes of an edited kernel
 mutants, slim               every systematic edit; what a kernel can do without
 """
 

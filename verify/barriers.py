@@ -1,9 +1,9 @@
-"""Barrier obligations: arrival counts, transaction bytes, observed phases, parity, and progress.
+"""Barrier obligations: arrival counts, observed phases, parity, and progress; `verify.transactions` has the bytes.
 
 Phases are numbered per thread (its k-th arrive, its k-th await), so these obligations also show that the physical
 barriers follow that numbering: every phase gets exactly its arrivals and bytes, no arrive runs ahead of its phase, and
-no wait confuses two phases of one parity. Edges arrive -> await and copy -> await in `verify.chain` rest on them; as in
-DESIGN section 4 the argument is by induction on the first wait that returns for a wrong phase.
+no wait confuses two phases of one parity. Edges arrive -> await and copy -> await in `verify.chain` rest on them; the
+argument is by induction on the first wait that returns for a wrong phase (`proofs/README.md`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Obligations about single statements: bounds, integer width, alignment, ownership of registers."""
+"""Obligations about single statements: bounds, alignment, ownership of registers, the CTA that is meant."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import exogpu
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
-from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.ir.skeleton.root import Skeleton
 from exogpu.verify.axioms import Policy, in_order
 from exogpu.verify.program import Program
 from exogpu.verify.result import Report, Status

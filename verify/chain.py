@@ -274,11 +274,15 @@ class ChainFormula:
         return self.phases.ends_after(a, b, barrier)
 
     def _program_order(self, a: Instance, b: Instance) -> Formula:
-        left = a.threads
+        parts = [self.model.before(a, b)]
         if self.needs.temporal and a.event.aligned:
-            warp = self.ctx.floordiv(left.first, WARP) * WARP
-            left = Span(warp, WARP)
-        return self.ctx.api.conj((self.model.same_thread(left, b.threads), self.model.before(a, b)))
+            # lanes of one warp that execute it together
+            warp = self.ctx.floordiv(a.threads.first, WARP) * WARP
+            together = Span(to_poly(self.ctx, a.event.first, a.env), a.event.size)
+            parts += [self.model.same_thread(Span(warp, WARP), b.threads), self.model.same_thread(together, b.threads)]
+        else:
+            parts.append(self.model.same_thread(a.threads, b.threads))
+        return self.ctx.api.conj(parts)
 
     def _instances(self, links: tuple[Link, ...]) -> list[Instance]:
         """From the last to the first, since a link may be named from the one after it."""

@@ -1,4 +1,4 @@
-"""Ordering for all sizes: counterexample-guided search for lifted chains (DESIGN section 4).
+"""Ordering for all sizes: counterexample-guided search for lifted chains.
 
 Ask for two instances that satisfy a condition and that no chain found so far orders. If there are none, the chains
 are a proof. Otherwise unroll the program at the model's sizes and look for a path: a path is lifted to new chains; no

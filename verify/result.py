@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Status(enum.Enum):
-    """Verdict of an obligation or a kernel. Only PROVED is green; see DESIGN section 4."""
+    """Verdict of an obligation or a kernel. Only PROVED is green."""
 
     PROVED = "PROVED"
     REFUTED = "REFUTED"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exogpu.cli.targets import Kernel
-from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.ir.skeleton.root import Skeleton
 from exogpu.verify.axioms import Policy
 from exogpu.verify.result import Report
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.errors import UsageError
+from exogpu.cli.output import render
+from exogpu.cli.targets import procedures, resolve
+from exogpu.diagnostics import BadInput
 from exogpu.ir.proc import Proc
 from exogpu.report.edits import row
 from exogpu.report.model import Run
@@ -17,6 +22,25 @@ if TYPE_CHECKING:
     # the verifier is loaded only when there is something to verify
     from exogpu.verify.assess import Assessed
     from exogpu.verify.edits import Edit
+
+K = TypeVar("K")
+
+
+def surveyed(
+    arguments: argparse.Namespace, survey: Callable[[Proc, argparse.Namespace, Run], K]
+) -> tuple[Run, list[K]]:
+    """What `survey` finds of every kernel of the target. A target that is not acceptable is a problem of the run, and
+    as text printed at once."""
+    run = Run(deterministic=arguments.deterministic)
+    found: list[K] = []
+    try:
+        for proc in procedures(resolve(arguments.target)):
+            found.append(survey(proc, arguments, run))
+    except BadInput as error:
+        run = replace(run, problems=error.diagnostics)
+        if arguments.format == "text":
+            sys.stdout.write(render(run, "text", arguments.color))
+    return run, found
 
 
 def jobs(arguments: argparse.Namespace) -> int:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 
 from exogpu.cli.axioms import axiom_policy
-from exogpu.cli.edited import assessed, proof
-from exogpu.cli.output import render
-from exogpu.cli.targets import procedures, resolve
-from exogpu.diagnostics import BadInput
+from exogpu.cli.edited import assessed, proof, surveyed
 from exogpu.ir.proc import Proc
 from exogpu.report.edits import Mutated, mutate_json, totals
 from exogpu.report.model import Exit, Run
@@ -18,18 +14,10 @@ from exogpu.report.model import Exit, Run
 
 def execute(arguments: argparse.Namespace) -> Exit:
     """Prints one line per mutant; exit 3 if of some it is not known whether they are correct."""
-    run, policy = Run(deterministic=arguments.deterministic), axiom_policy(arguments)
-    kernels: list[Mutated] = []
-    try:
-        for proc in procedures(resolve(arguments.target)):
-            kernels.append(_mutated(proc, arguments, run))
-    except BadInput as error:
-        run = replace(run, problems=error.diagnostics)
+    run, kernels = surveyed(arguments, _mutated)
     status = _status(run, kernels)
     if arguments.format == "json":
-        sys.stdout.write(mutate_json(run, policy, status, kernels))
-    elif run.problems:
-        sys.stdout.write(render(run, "text", arguments.color))
+        sys.stdout.write(mutate_json(run, axiom_policy(arguments), status, kernels))
     return status
 
 

@@ -6,8 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from exogpu.diagnostics import BadInput
-from exogpu.report.model import Exit, Run, exit_status
+from exogpu.report.model import Run
 from exogpu.report.style import ColorChoice, Palette, use_color
 
 
@@ -23,13 +22,6 @@ def render(run: Run, form: str, color: ColorChoice, *, chains: bool = False, exp
 
         return render_text(run, TextOptions(palette(color), chains, explain))
     return _renderer(form)(run)
-
-
-def rejected(error: BadInput, color: ColorChoice) -> Exit:
-    """Prints the problems of an input that is not acceptable."""
-    run = Run(problems=error.diagnostics)
-    sys.stdout.write(render(run, "text", color))
-    return exit_status(run)
 
 
 def _renderer(form: str) -> Callable[[Run], str]:

@@ -13,7 +13,7 @@ from exogpu.cli.decide import decide
 from exogpu.cli.scheduler import remotely
 from exogpu.cli.targets import Kernel
 from exogpu.diagnostics import BadInput, Diagnostic
-from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.ir.skeleton.root import Skeleton
 from exogpu.verify.axioms import Policy
 from exogpu.verify.cache import Cache, key, skeleton_key, user_cache
 from exogpu.verify.prepare import prepare

@@ -6,14 +6,11 @@ import argparse
 import difflib
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exogpu.cli.axioms import axiom_policy
-from exogpu.cli.edited import assessed, proof
-from exogpu.cli.output import palette, render
-from exogpu.cli.targets import procedures, resolve
-from exogpu.diagnostics import BadInput
+from exogpu.cli.edited import assessed, proof, surveyed
+from exogpu.cli.output import palette
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
 from exogpu.report.edits import Slimmer, slim_json, slim_text
@@ -27,18 +24,10 @@ if TYPE_CHECKING:
 
 def execute(arguments: argparse.Namespace) -> Exit:
     """Prints each weakening alone, then the greedy minimum; exit 0 if nothing can be taken away, 1 if something can."""
-    run, policy = Run(deterministic=arguments.deterministic), axiom_policy(arguments)
-    kernels: list[Slimmer] = []
-    try:
-        for proc in procedures(resolve(arguments.target)):
-            kernels.append(_slimmer(proc, arguments, run))
-    except BadInput as error:
-        run = replace(run, problems=error.diagnostics)
+    run, kernels = surveyed(arguments, _slimmer)
     status = _status(run, kernels)
     if arguments.format == "json":
-        sys.stdout.write(slim_json(run, policy, status, kernels))
-    elif run.problems:
-        sys.stdout.write(render(run, "text", arguments.color))
+        sys.stdout.write(slim_json(run, axiom_policy(arguments), status, kernels))
     return status
 
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 import exogpu.kernels
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.proc import Proc
-from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.ir.skeleton.root import Skeleton
 from exogpu.source import Span
 
 Kernel = Proc | Skeleton

@@ -10,7 +10,7 @@ from types import CodeType, ModuleType
 
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.proc import Proc
-from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.ir.skeleton.root import Skeleton
 from exogpu.lang.text import quiet
 from exogpu.source import Span
 

@@ -8,18 +8,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from operator import index
 from types import FunctionType
-from typing import SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 from exogpu.diagnostics import Diagnostic
 from exogpu.ir.index import ORDINAL
 from exogpu.ir.instr import BufferInfo, Instr
-from exogpu.ir.skeleton.objects import Object
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import ScalarFn
 from exogpu.lang.errors import Rejected, closest, reject
 from exogpu.lang.surface import KERNELS, Vocabulary, Word
 from exogpu.lang.text import Positioned, Text
 from exogpu.source import Span
+
+if TYPE_CHECKING:
+    # most files hold no skeleton
+    from exogpu.ir.skeleton.objects import Object
 
 
 @dataclass(frozen=True, slots=True)

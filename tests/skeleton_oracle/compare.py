@@ -14,7 +14,9 @@ from exogpu.verify.result import Status
 from exogpu.verify.skeleton.unsupported import NotModelled
 from exogpu.verify.skeleton.verdict import proof
 
-PROVED_SIZES, OTHER_SIZES = 10, 3
+PROVED, UNKNOWN, NO_MODEL = "PROVED", "UNKNOWN", "NO MODEL"
+"""What becomes of a proof."""
+PROVED_SIZES, OTHER_SIZES = 7, 2
 """At how many sizes a proved skeleton is executed, and one that is not."""
 
 
@@ -33,7 +35,7 @@ class Finding:
     @property
     def unsound(self) -> bool:
         """Proved, and an execution goes wrong."""
-        return self.proof == Status.PROVED.value and self.executions == "FAULT"
+        return self.proof == PROVED and self.executions == "FAULT"
 
 
 def compare(skeleton: Skeleton) -> Finding:
@@ -41,7 +43,7 @@ def compare(skeleton: Skeleton) -> Finding:
     started = time.process_time()
     status, reason = attempt(skeleton)
     shown = time.process_time()
-    proved = status == Status.PROVED.value
+    proved = status == PROVED
     fault, exhaustive = execute(skeleton, PROVED_SIZES if proved else OTHER_SIZES, 2 if proved else 1)
     seconds = (shown - started, time.process_time() - shown)
     if fault is not None:
@@ -55,10 +57,10 @@ def attempt(skeleton: Skeleton) -> tuple[str, str]:
     try:
         left = next((o for o in proof(skeleton, DEFAULT) if o.status is not Status.PROVED), None)
     except (NotModelled, NoClosedForm) as error:
-        return "NO MODEL", str(error)
+        return NO_MODEL, str(error)
     if left is None:
-        return Status.PROVED.value, ""
-    return Status.UNKNOWN.value, f"{left.rule}: {left.title}: {left.reason}"
+        return PROVED, ""
+    return UNKNOWN, f"{left.rule}: {left.title}: {left.reason}"
 
 
 def execute(skeleton: Skeleton, sizes: int, effort: int) -> tuple[Fault | None, bool]:

@@ -83,6 +83,24 @@ class Recipe:
         return "".join(lines)
 
 
+RIGHT = Recipe(
+    ring=2,
+    slots=2,
+    lag=2,
+    tma=True,
+    tx=128,
+    fence_producer=True,
+    fence_consumer=True,
+    await_full=True,
+    await_empty=True,
+    release="each",
+    proxy=True,
+    drain=None,
+    two_reads=True,
+)
+"""As it is meant."""
+
+
 recipes = st.builds(
     Recipe,
     ring=st.integers(1, 3),

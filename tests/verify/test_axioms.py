@@ -10,78 +10,30 @@ import pytest
 
 from exogpu.kernels.gemm_bf16 import gemm_bf16
 from exogpu.kernels.gemm_f32 import gemm_f32
-from exogpu.lang import load
-from exogpu.verify.axioms import ASSUMED, AVOIDABLE, AXIOMS, Policy, find_axiom
+from exogpu.verify.axioms import ASSUMED, AVOIDABLE, AXIOMS, DEFAULT, Policy, find_axiom
 from exogpu.verify.explicit import faults
 from exogpu.verify.lower import lower
-from exogpu.verify.prove import prove, verify
+from exogpu.verify.prove import prove
 from exogpu.verify.result import Report, Status
+from tests.texts import kernel, mma, ring, store, undecided, verdict
 
-RING = """from exogpu.lang import *
-
-@proc
-def k(T: size, K: size, X: f32[T, 32] @ GMEM, Y: f32[T, 32] @ GMEM):
-    block(producer=warps(1), consumer=warps(1), persistent=True)
-    full = mbarrier(ring=2, count=1)
-    empty = mbarrier(ring=2, count=1)
-    for t in tasks(0, T):
-        for k in seq(0, K):
-            s: f32[1, 32] @ SMEM(ring=2)
-            with role(producer):
-                for p in threads(1):
-                    Await(empty, lag=2)
-                    @issuer@
-                    tma_load(s[:, :], X[t : t + 1, 0:32], full)
-                    Arrive(full, tx=128)
-            with role(consumer):
-                Await(full)
-                for l in threads(32):
-                    Y[t, l] = s[0, l]
-                @reader@
-                Fence()
-                Arrive(empty)
-"""
-MMA = """from exogpu.lang import *
-
-@proc
-def k(M: size, A: bf16[64, 64] @ GMEM, B: bf16[8, 64] @ GMEM, C: f32[64, 8] @ GMEM):
-    block(128)
-    full = mbarrier(ring=1, count=1)
-    for m in tasks(0, 1):
-        acc: f32[1, 64, 8] @ WGMMA_D
-        a: bf16[64, 64] @ SMEM(swizzle=128)
-        b: bf16[8, 64] @ SMEM(swizzle=128)
-        for t in threads(1):
-            tma_load(a[:, :], A[0:64, 0:64], full)
-            tma_load(b[:, :], B[0:8, 0:64], full)
-            Arrive(full, tx=9216)
-        Await(full)
-        for w in threads(1, unit=warpgroup):
-            wgmma_fence()
-            wgmma(acc[w, :, :], a[:, 0:16], b[:, 0:16], accumulate=False)
-            wgmma_commit()
-            wgmma_wait(0)
-            acc_store(C[0:64, 0:8], acc[w, :, :])
-"""
 FENCE = "fence_proxy_async()"
 STRICT = Policy(strict=True)
 
 
-def ring(tmp_path: Path, *, issuer: bool, reader: bool, policy: Policy = Policy()) -> Report:  # noqa: B008
-    text = RING.replace("@issuer@", FENCE if issuer else "").replace("@reader@", FENCE if reader else "")
-    path = tmp_path / "ring.py"
-    path.write_text(text)
-    return verify(load(path)["k"], policy)
+def fenced(folder: Path, *, issuer: bool, reader: bool, policy: Policy = DEFAULT) -> Report:
+    """The ring with a fence before each copy, and one after each read."""
+    return verdict(folder, ring(issuer=FENCE * issuer, proxy=FENCE * reader), policy=policy)
 
 
 def test_fence_of_the_issuer_needs_l1(tmp_path: Path) -> None:
-    report = ring(tmp_path, issuer=True, reader=False)
+    report = fenced(tmp_path, issuer=True, reader=False)
     assert report.status is Status.PROVED
     assert report.axioms == ("L1", "L7")
 
 
 def test_fence_of_the_issuer_is_refused_under_strict(tmp_path: Path) -> None:
-    report = ring(tmp_path, issuer=True, reader=False, policy=STRICT)
+    report = fenced(tmp_path, issuer=True, reader=False, policy=STRICT)
     assert report.status is Status.REFUTED
     (broken,) = [o for o in report.obligations if o.status is not Status.PROVED]
     assert broken.rule == "proxy.generic_to_async"
@@ -91,28 +43,26 @@ def test_fence_of_the_issuer_is_refused_under_strict(tmp_path: Path) -> None:
 
 
 def test_fence_of_the_reader_needs_no_avoidable_axiom(tmp_path: Path) -> None:
-    report = ring(tmp_path, issuer=False, reader=True, policy=STRICT)
+    report = fenced(tmp_path, issuer=False, reader=True, policy=STRICT)
     assert report.status is Status.PROVED
     assert report.axioms == ("L7",)
 
 
 @pytest.mark.parametrize("policy", [Policy(), STRICT])
 def test_an_axiom_is_not_used_where_another_fence_does_without(tmp_path: Path, policy: Policy) -> None:
-    report = ring(tmp_path, issuer=True, reader=True, policy=policy)
+    report = fenced(tmp_path, issuer=True, reader=True, policy=policy)
     assert report.status is Status.PROVED
     assert "L1" not in report.axioms
 
 
 def test_no_fence_at_all_is_no_question_of_axioms(tmp_path: Path) -> None:
-    report = ring(tmp_path, issuer=False, reader=False, policy=STRICT)
+    report = fenced(tmp_path, issuer=False, reader=False, policy=STRICT)
     (broken,) = [o for o in report.obligations if o.status is not Status.PROVED]
     assert broken.rule == "proxy.generic_to_async" and "axiom" not in broken.message
 
 
 def test_the_explicit_engine_obeys_the_policy(tmp_path: Path) -> None:
-    path = tmp_path / "ring.py"
-    path.write_text(RING.replace("@issuer@", FENCE).replace("@reader@", ""))
-    program = lower(load(path)["k"])
+    program = lower(kernel(tmp_path, ring(issuer=FENCE, proxy="")))
     sizes = {"T": 1, "K": 3, "$tasks": 1}
     assert list(faults(program, sizes)) == []
     (found,) = faults(replace(program, axioms=STRICT.in_force), sizes)
@@ -128,11 +78,9 @@ def test_shipped_kernels_are_proved_under_strict(kernel: object) -> None:
 
 @pytest.mark.parametrize(("axiom", "rule"), [("F6", "race.raw"), ("L5", "race.async_inflight"), ("L7", "race.raw")])
 def test_an_axiom_without_alternative_is_withdrawn_by_name_only(tmp_path: Path, axiom: str, rule: str) -> None:
-    path = tmp_path / "mma.py"
-    path.write_text(MMA)
-    kernel = load(path)["k"]
-    assert verify(kernel, STRICT).axioms == ("F6", "L5", "L7")
-    report = verify(kernel, Policy(without=frozenset((axiom,))))
+    text = mma(steps="1", last="")
+    assert verdict(tmp_path, text, policy=STRICT).axioms == ("F6", "L5", "L7")
+    report = verdict(tmp_path, text, policy=Policy(without=frozenset((axiom,))))
     broken = [o for o in report.obligations if o.status is not Status.PROVED]
     assert rule in {o.rule for o in broken}
     for obligation in broken:
@@ -172,9 +120,7 @@ def k(T: size, K: size, A: bf16[T, 64] @ GMEM, B: bf16[8, 64] @ GMEM, C: f32[T, 
 
 
 def elected(tmp_path: Path, policy: Policy, *, barrier: bool) -> Report:
-    path = tmp_path / "elected.py"
-    path.write_text(ELECTED.replace("@barrier@", "Fence()" if barrier else ""))
-    return verify(load(path)["k"], policy)
+    return verdict(tmp_path, ELECTED.replace("@barrier@", "Fence()" if barrier else ""), policy=policy)
 
 
 def test_one_thread_releases_for_its_warpgroup_only_with_l12(tmp_path: Path) -> None:
@@ -183,9 +129,7 @@ def test_one_thread_releases_for_its_warpgroup_only_with_l12(tmp_path: Path) -> 
     assert "mbar.lane_release" in broken
     assert broken["mbar.lane_release"].message.endswith("unless axiom L12 is accepted")
     accepted = elected(tmp_path, Policy(accepted=frozenset(("L12",))), barrier=False)
-    assert accepted.status is Status.PROVED, [
-        (o.name, o.status, o.reason, o.message) for o in accepted.obligations if o.status is not Status.PROVED
-    ]
+    assert accepted.status is Status.PROVED, undecided(accepted)
     assert "L12" in accepted.axioms
 
 
@@ -196,36 +140,15 @@ def test_a_barrier_before_the_release_needs_no_l12(tmp_path: Path) -> None:
         assert "L12" not in report.axioms
 
 
-STORE = """from exogpu.lang import *
-
-@proc
-def k(M: size, Y: f32[M, 32] @ GMEM):
-    block(32)
-    for m in tasks(0, ceildiv(M, 8)):
-        s: f32[8, 32] @ SMEM
-        for l in threads(32):
-            for r in seq(0, 8):
-                s[r, l] = 1.0
-        fence_proxy_async()
-        Fence()
-        for o in threads(1):
-            tma_store(Y[8 * m : 8 * m + 8, 0:32], s[:, :])
-            bulk_commit()
-            @wait@
-"""
-
-
 def test_a_store_in_flight_at_the_end_needs_l6(tmp_path: Path) -> None:
     drained = Policy(accepted=frozenset(("L6",)))
-    path = tmp_path / "store.py"
     for wait, policy, status in (
         ("", Policy(), Status.REFUTED),
         ("", drained, Status.PROVED),
         ("bulk_wait_read(0)", drained, Status.PROVED),
         ("bulk_wait_read(0)", Policy(), Status.PROVED),
     ):
-        path.write_text(STORE.replace("@wait@", wait))
-        report = verify(load(path)["k"], policy)
+        report = verdict(tmp_path, store(wait=wait), policy=policy)
         assert report.status is status
         assert ("L6" in report.axioms) == (status is Status.PROVED and not wait)
         for o in report.obligations:
@@ -235,10 +158,44 @@ def test_a_store_in_flight_at_the_end_needs_l6(tmp_path: Path) -> None:
 
 def test_policy_by_name() -> None:
     assert Policy().in_force == ASSUMED
-    assert STRICT.withdrawn == ("L1",)
-    assert Policy(strict=True, accepted=frozenset(("L1",))).in_force == ASSUMED
+    assert STRICT.withdrawn == ("F5", "L1", "L10")
+    assert Policy(strict=True, accepted=frozenset(STRICT.withdrawn)).in_force == ASSUMED
     assert "L12" in Policy(accepted=frozenset(("L12",))).in_force
     assert find_axiom("warpgroup-wait") is find_axiom("L12") and find_axiom("") is None
+
+
+ROWS = """def k(A: bf16[64, 16] @ GMEM, C: f32[64, 8] @ GMEM):
+    block(128)
+    for task in tasks(0, 1):
+        a: bf16[64, 64] @ SMEM(swizzle=128)
+        b: bf16[8, 64] @ SMEM(swizzle=128)
+        x: f32[1, 64, 8] @ WGMMA_D
+        for t in threads(128):
+            for i in seq(0, 4):
+                b[t // 16, 4 * (t % 16) + i] = 1.0
+        fence_proxy_async()
+        Fence()
+        for t in threads(128):
+            for j in seq(0, 8):
+                a[t // 2, 8 * (t % 2) + j] = A[t // 2, 8 * (t % 2) + j]
+        fence_proxy_async()
+        @wait@
+        wgmma_fence()
+        wgmma(x[0, :, :], a[:, 0:16], b[:, 0:16], accumulate=False)
+        wgmma_commit()
+        wgmma_wait(0)
+        acc_store(C[0:64, 0:8], x[0, :, :])
+"""
+
+
+def test_that_a_warp_reads_its_own_rows_is_an_axiom(tmp_path: Path) -> None:
+    """Only a barrier of the whole warpgroup collects the rows that the other warps have written."""
+    by_warps = ROWS.replace("@wait@", "for w in threads(4, unit=warp):\n            Fence()")
+    assert "F5" in verdict(tmp_path, by_warps).axioms
+    ((_, status, _, message),) = undecided(verdict(tmp_path, by_warps, policy=STRICT))
+    assert status is Status.REFUTED and message.endswith("unless axiom F5 is accepted")
+    together = ROWS.replace("@wait@", "Fence()")
+    assert verdict(tmp_path, together).axioms == verdict(tmp_path, together, policy=STRICT).axioms == ("F6", "L5")
 
 
 def test_the_proofs_page_lists_every_axiom() -> None:

@@ -10,10 +10,8 @@ from exogpu.diagnostics import BadInput
 from exogpu.lang import load
 from exogpu.verify.explicit import faults
 from exogpu.verify.prepare import prepare
-from exogpu.verify.prove import verify
-from exogpu.verify.result import Report, Status
-
-HEAD = "from exogpu.lang import *\n\n\n@proc\n"
+from exogpu.verify.result import Status
+from tests.texts import broken, verdict
 
 WAITS_BEFORE_IT_IS_SENT = """def k(M: size, X: f32[M, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
     block(32, cluster=2)
@@ -93,40 +91,30 @@ AWAIT_OF_THE_CLUSTER = """def k(M: size, X: f32[M, 64] @ GMEM, Y: f32[M, 64] @ G
 """
 
 
-def verdict(text: str, tmp_path: Path) -> Report:
-    path = tmp_path / "k.py"
-    path.write_text(HEAD + text)
-    return verify(load(path)["k"])
-
-
-def refuted(report: Report) -> set[str]:
-    return {o.rule for o in report.obligations if o.status is Status.REFUTED}
-
-
 def test_bytes_of_another_cta_come_before_the_wait_for_them(tmp_path: Path) -> None:
-    good = verdict(WAITS_BEFORE_IT_IS_SENT.format(early="pass", late="Await(full)"), tmp_path)
+    good = verdict(tmp_path, WAITS_BEFORE_IT_IS_SENT.format(early="pass", late="Await(full)"))
     assert good.status is Status.PROVED, [(o.name, o.reason) for o in good.obligations]
-    assert "deadlock.cycle" in refuted(
-        verdict(WAITS_BEFORE_IT_IS_SENT.format(early="Await(full)", late="pass"), tmp_path)
+    assert "deadlock.cycle" in broken(
+        verdict(tmp_path, WAITS_BEFORE_IT_IS_SENT.format(early="Await(full)", late="pass"))
     )
 
 
 def test_a_relaxed_arrive_does_not_hand_on_what_was_written(tmp_path: Path) -> None:
-    good = verdict(RELAY.format(arrive="cluster_arrive()"), tmp_path)
+    good = verdict(tmp_path, RELAY.format(arrive="cluster_arrive()"))
     assert good.status is Status.PROVED and "L4" in good.axioms, "bulk operations of two CTAs meet in Z"
-    assert "race.raw" in refuted(verdict(RELAY.format(arrive="cluster_arrive_relaxed()"), tmp_path))
+    assert "race.raw" in broken(verdict(tmp_path, RELAY.format(arrive="cluster_arrive_relaxed()")))
 
 
 def test_an_arrive_that_the_cta_awaits_comes_before_its_end(tmp_path: Path) -> None:
-    assert verdict(AWAITED_ARRIVE.format(waiting=1, lag=0), tmp_path).status is Status.PROVED
-    assert "cluster.exit" in refuted(verdict(AWAITED_ARRIVE.format(waiting=1, lag=1), tmp_path))
+    assert verdict(tmp_path, AWAITED_ARRIVE.format(waiting=1, lag=0)).status is Status.PROVED
+    assert "cluster.exit" in broken(verdict(tmp_path, AWAITED_ARRIVE.format(waiting=1, lag=1)))
 
 
 def test_each_cta_of_a_common_await_waits_on_its_own_barrier(tmp_path: Path) -> None:
-    good = verdict(AWAIT_OF_THE_CLUSTER.format(wait="Await(full)"), tmp_path)
+    good = verdict(tmp_path, AWAIT_OF_THE_CLUSTER.format(wait="Await(full)"))
     assert good.status is Status.PROVED, [(o.name, o.reason) for o in good.obligations]
     one = "for c in threads(1, unit=cta):\n            Await(full)"
-    assert "race.raw" in refuted(verdict(AWAIT_OF_THE_CLUSTER.format(wait=one), tmp_path))
+    assert "race.raw" in broken(verdict(tmp_path, AWAIT_OF_THE_CLUSTER.format(wait=one)))
 
 
 def test_no_barrier_joins_parts_of_two_ctas(tmp_path: Path) -> None:
@@ -137,7 +125,7 @@ def test_no_barrier_joins_parts_of_two_ctas(tmp_path: Path) -> None:
             Fence()
 """
     with pytest.raises(BadInput) as found:
-        verdict(text, tmp_path)
+        verdict(tmp_path, text)
     assert [d.code for d in found.value.diagnostics] == ["lang.fence"]
 
 
@@ -153,7 +141,7 @@ def test_huge_preconditions_do_not_make_the_sequential_program_run(tmp_path: Pat
                 a[0] = a[0] + 1.0
             Y[t] = a[0]
 """
-    assert verdict(text, tmp_path).status is Status.PROVED
+    assert verdict(tmp_path, text).status is Status.PROVED
 
 
 RING_OF_THE_CLUSTER = """def k(T: size, Y: f32[T, 2, 32] @ GMEM, X: f32[T + 4, 32] @ GMEM):
@@ -175,9 +163,9 @@ RING_OF_THE_CLUSTER = """def k(T: size, Y: f32[T, 2, 32] @ GMEM, X: f32[T + 4, 3
 @pytest.mark.parametrize("ring", [1, 2])
 def test_the_ring_of_a_cluster_turns_once_for_all_its_ctas(ring: int, tmp_path: Path) -> None:
     text = RING_OF_THE_CLUSTER.format(ring=ring)
-    report = verdict(text, tmp_path)
+    report = verdict(tmp_path, text)
     found = list(faults(prepare(load(tmp_path / "k.py")["k"]), {"T": 2, "$tasks": 1}))
     if ring == 2:
         assert report.status is Status.PROVED and not found
     else:
-        assert "race.war" in refuted(report) and "race.war" in {f.rule for f in found}
+        assert "race.war" in broken(report) and "race.war" in {f.rule for f in found}

@@ -10,6 +10,7 @@ from exogpu.lang import load
 from exogpu.verify.axioms import Policy
 from exogpu.verify.prove import verify
 from exogpu.verify.result import Report, Status
+from tests.texts import verdict
 
 DSMEM = """from exogpu.lang import *
 
@@ -84,12 +85,6 @@ def ring(cluster: int = 2, **changed: str) -> str:
     return RING.format(cluster=cluster, **(holes | changed))
 
 
-def verdict(text: str, tmp_path: Path) -> Report:
-    path = tmp_path / "k.py"
-    path.write_text(text)
-    return verify(load(path)["k"])
-
-
 def broken(report: Report) -> set[str]:
     """Refuted rules; nothing may be left open."""
     assert report.status is Status.REFUTED, [(o.name, o.status, o.reason) for o in report.obligations]
@@ -99,12 +94,12 @@ def broken(report: Report) -> set[str]:
 
 @pytest.mark.parametrize("text", [dsmem(), ring(), ring(3), ring(lag="1")], ids=["dsmem", "ring", "three", "lag1"])
 def test_good(text: str, tmp_path: Path) -> None:
-    report = verdict(text, tmp_path)
+    report = verdict(tmp_path, text)
     assert report.status is Status.PROVED, [(o.name, o.status, o.reason) for o in report.obligations]
 
 
 def test_axioms_of_a_multicast_ring(tmp_path: Path) -> None:
-    assert {"L1", "L7", "L11"} <= set(verdict(ring(), tmp_path).axioms)
+    assert {"L1", "L7", "L11"} <= set(verdict(tmp_path, ring()).axioms)
 
 
 @pytest.mark.parametrize(("axiom", "status"), [("L4", Status.PROVED), ("L11", Status.UNKNOWN)])
@@ -141,7 +136,7 @@ def test_a_multicast_ring_without_an_axiom(axiom: str, status: Status, tmp_path:
     ],
 )
 def test_bad(rule: str, text: str, tmp_path: Path) -> None:
-    assert rule in broken(verdict(text, tmp_path))
+    assert rule in broken(verdict(tmp_path, text))
 
 
 STORES = """from exogpu.lang import *
@@ -177,17 +172,17 @@ def k(M: size, X: f32[M, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
 
 def test_relaxed_arrives_hand_on_asynchronous_reads_only(tmp_path: Path) -> None:
     """Bulk stores read the slot, so nothing ordinary has to be published; the same with loads is refuted above."""
-    report = verdict(STORES.format(pending=0), tmp_path)
+    report = verdict(tmp_path, STORES.format(pending=0))
     assert report.status is Status.PROVED, [(o.name, o.status, o.reason) for o in report.obligations]
     assert "L4" in report.axioms
-    assert "race.war" in broken(verdict(STORES.format(pending=1), tmp_path))
+    assert "race.war" in broken(verdict(tmp_path, STORES.format(pending=1)))
 
 
 def test_a_lane_that_only_waits_can_be_overtaken(tmp_path: Path) -> None:
     """Lanes are not in lock-step: the lanes that arrive do not speak for those that still wait."""
     text = ring(issuer="pass", join="pass").replace("for l in threads(32):", "for l in threads(1):")
     text = text.replace("for r in threads(2):", "for r in threads(1):").replace("empty[r]", "empty[0:2]")
-    report = verdict(text, tmp_path)
+    report = verdict(tmp_path, text)
     assert "mbar.parity_alias" in broken(report)
 
 
@@ -199,8 +194,8 @@ def test_a_loop_over_one_cta_changes_nothing(tmp_path: Path) -> None:
             lines += [line, " " * 16 + "for q in threads(1, unit=cta):"]
         else:
             lines.append(" " * 4 * bool(inside) + line)
-    report = verdict("\n".join(lines), tmp_path)
-    assert report.status is Status.PROVED and len(report.obligations) == len(verdict(ring(), tmp_path).obligations)
+    report = verdict(tmp_path, "\n".join(lines))
+    assert report.status is Status.PROVED and len(report.obligations) == len(verdict(tmp_path, ring()).obligations)
 
 
 SPLIT = """from exogpu.lang import *
@@ -231,7 +226,7 @@ def split(**changed: str) -> str:
 
 @pytest.mark.parametrize("text", [split(), split(third="Fence()", last="pass")])
 def test_split_cluster_barrier(text: str, tmp_path: Path) -> None:
-    report = verdict(text, tmp_path)
+    report = verdict(tmp_path, text)
     assert report.status is Status.PROVED, [(o.name, o.status, o.reason) for o in report.obligations]
 
 
@@ -250,4 +245,4 @@ def test_split_cluster_barrier(text: str, tmp_path: Path) -> None:
     ],
 )
 def test_split_cluster_barrier_misused(rule: str, text: str, tmp_path: Path) -> None:
-    assert rule in broken(verdict(text, tmp_path))
+    assert rule in broken(verdict(tmp_path, text))

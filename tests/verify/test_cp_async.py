@@ -13,7 +13,8 @@ from exogpu.verify.explicit import faults
 from exogpu.verify.lower import lower
 from exogpu.verify.program import TASKS
 from exogpu.verify.prove import verify
-from exogpu.verify.result import Report, Status
+from exogpu.verify.result import Status
+from tests.texts import verdict
 
 CASES = Path(__file__).parents[1] / "codegen" / "cases" / "copies.py"
 WHOLE = CASES.read_text()
@@ -45,11 +46,6 @@ STORE = """for t in threads(1):
 
 def handoff(first: str = "cp_async_wait(0)", second: str = "Fence()", use: str = LOADS) -> str:
     return HANDOFF.format(first=first, second=second, use=use)
-
-
-def verdict(path: Path, text: str, name: str) -> Report:
-    path.write_text(text)
-    return verify(load(path)[name])
 
 
 def changed(old: str, new: str) -> str:
@@ -105,11 +101,11 @@ GROUPS = [
 
 @pytest.mark.parametrize(("rule", "bad", "good", "name"), GROUPS, ids=[f"{n}-{c[0]}" for n, c in enumerate(GROUPS)])
 def test_bad_twin_is_refuted_and_good_twin_proved(tmp_path: Path, rule: str, bad: str, good: str, name: str) -> None:
-    refuted = verdict(tmp_path / "bad.py", bad, name)
+    refuted = verdict(tmp_path, bad, name)
     broken = [o for o in refuted.obligations if o.status is Status.REFUTED]
     assert rule in {o.rule for o in broken}
     assert all(o.counterexample is not None and o.counterexample.replay for o in broken)
-    proved = verdict(tmp_path / "good.py", good, name)
+    proved = verdict(tmp_path, good, name)
     assert proved.status is Status.PROVED, [
         (o.name, o.reason) for o in proved.obligations if o.status is not Status.PROVED
     ]
@@ -122,7 +118,7 @@ def test_an_arrive_behind_copies_publishes_only_the_copies(tmp_path: Path) -> No
         "                    s[t, 0] = 1.0\n                    cp_async_arrive(full)",
     )
     text = text.replace("8 * k + 2 * v + 2])", "8 * k + 2 * v + 2])\n                    cp_async_wait_all()")
-    report = verdict(tmp_path / "own.py", text, "copy_arrivals")
+    report = verdict(tmp_path, text, "copy_arrivals")
     assert {o.rule for o in report.obligations if o.status is Status.REFUTED} == {"race.raw"}
 
 
@@ -132,18 +128,18 @@ HELD = changed("                    cp_async_arrive(full)", HOLD)
 
 def test_a_held_phase_completes_behind_the_copies(tmp_path: Path) -> None:
     """The arrive of cp.async without noinc adds nothing to the count: the thread's own Arrive does."""
-    assert verdict(tmp_path / "held.py", HELD, "copy_arrivals").status is Status.PROVED
+    assert verdict(tmp_path, HELD, "copy_arrivals").status is Status.PROVED
     late = "                    Arrive(full)\n                    cp_async_hold(full)"
-    for name, text in (("late", HELD.replace(HOLD, late)), ("free", HELD.replace("cp_async_hold(full)", "pass"))):
-        report = verdict(tmp_path / f"{name}.py", text, "copy_arrivals")
+    for text in (HELD.replace(HOLD, late), HELD.replace("cp_async_hold(full)", "pass")):
+        report = verdict(tmp_path, text, "copy_arrivals")
         assert "race.raw" in {o.rule for o in report.obligations if o.status is Status.REFUTED}
-    counted = verdict(tmp_path / "counted.py", HELD.replace("count=32", "count=64"), "copy_arrivals")
+    counted = verdict(tmp_path, HELD.replace("count=32", "count=64"), "copy_arrivals")
     assert "mbar.count" in {o.rule for o in counted.obligations if o.status is Status.REFUTED}
 
 
 def test_only_an_arriving_thread_holds_a_phase(tmp_path: Path) -> None:
     text = HELD.replace("                    Arrive(full)", "                Fence()\n                Arrive(full)")
-    report = verdict(tmp_path / "other.py", text.replace("count=32", "count=1"), "copy_arrivals")
+    report = verdict(tmp_path, text.replace("count=32", "count=1"), "copy_arrivals")
     assert report.status is not Status.PROVED
 
 
@@ -155,8 +151,8 @@ def test_the_explicit_engine_agrees_on_held_phases(tmp_path: Path) -> None:
 
 def test_wgmma_reads_copies_behind_a_proxy_fence(tmp_path: Path) -> None:
     fence = "                fence_proxy_async()\n"
-    assert verdict(tmp_path / "good.py", WHOLE, "copied_gemm").status is Status.PROVED
-    report = verdict(tmp_path / "bad.py", WHOLE.replace(fence, ""), "copied_gemm")
+    assert verdict(tmp_path, WHOLE, "copied_gemm").status is Status.PROVED
+    report = verdict(tmp_path, WHOLE.replace(fence, ""), "copied_gemm")
     assert {o.rule for o in report.obligations if o.status is Status.REFUTED} == {"proxy.generic_to_async"}
 
 
@@ -227,8 +223,8 @@ def pair(M: size, X: f32[M, 128] @ GMEM, Y: f32[M, 128] @ GMEM):
                 Y[m, 64 * c + t] = s[1 - c, 63 - t]
         Fence()
 """
-    assert verdict(tmp_path / "own.py", text.replace("@@", "c"), "pair").status is Status.PROVED
-    remote = verdict(tmp_path / "remote.py", text.replace("@@", "1 - c"), "pair")
+    assert verdict(tmp_path, text.replace("@@", "c"), "pair").status is Status.PROVED
+    remote = verdict(tmp_path, text.replace("@@", "1 - c"), "pair")
     assert {o.rule for o in remote.obligations if o.status is Status.REFUTED} == {"cluster.remote_op"}
 
 

@@ -17,32 +17,10 @@ from exogpu.verify.mutants import mutants
 from exogpu.verify.prove import verify
 from exogpu.verify.result import Status
 from exogpu.verify.slim import slim, weakenings
+from tests.texts import kernel, ring, store
 
-RING = """from exogpu.lang import *
-
-@proc
-def k(T: size, K: size, X: f32[T, 32] @ GMEM, Y: f32[T, 32] @ GMEM):
-    block(producer=warps(1), consumer=warps(1), persistent=True)
-    full = mbarrier(ring=2, count=1)
-    empty = mbarrier(ring=2, count=1)
-    for t in tasks(0, T):
-        for k in seq(0, K):
-            s: f32[1, 32] @ SMEM(ring=2)
-            with role(producer):
-                for p in threads(1):
-                    Await(empty, lag=2)
-                    tma_load(s[:, :], X[t : t + 1, 0:32], full)
-                    Arrive(full, tx=128)
-            with role(consumer):
-                Await(full)
-                for l in threads(32):
-                    Y[t, l] = s[0, l]
-                fence_proxy_async()
-                Fence()
-                if k >= 0:
-                    Arrive(empty)
-"""
-
+RING = ring(release="if k >= 0:\n                    Arrive(empty)")
+STORE = store(threads="64", proxy="fence_proxy_async_all()", wait="bulk_wait(0)")
 TWICE = """from exogpu.lang import *
 
 @proc
@@ -57,30 +35,6 @@ def k(M: size, Y: f32[M, 64] @ GMEM):
                     Y[m, u] += 1.0
                 Fence()
 """
-
-STORE = """from exogpu.lang import *
-
-@proc
-def k(M: size, Y: f32[M, 32] @ GMEM):
-    block(64)
-    for m in tasks(0, ceildiv(M, 8)):
-        s: f32[8, 32] @ SMEM
-        for l in threads(32):
-            for r in seq(0, 8):
-                s[r, l] = 1.0
-        fence_proxy_async_all()
-        Fence()
-        for o in threads(1):
-            tma_store(Y[8 * m : 8 * m + 8, 0:32], s[:, :])
-            bulk_commit()
-            bulk_wait(0)
-"""
-
-
-def kernel(tmp_path: Path, text: str) -> Proc:
-    path = tmp_path / "k.py"
-    path.write_text(text)
-    return load(path)["k"]
 
 
 def fates(proc: Proc, *kinds: str) -> list[Assessed]:

@@ -12,9 +12,9 @@ from exogpu.kernels import gemm_bf16 as bf16_module
 from exogpu.kernels import gemm_f32 as f32_module
 from exogpu.kernels import gemm_splitk as splitk_module
 from exogpu.kernels.gemm_pingpong import gemm_pingpong
-from exogpu.lang import load
 from exogpu.verify.prove import prove, verify
-from exogpu.verify.result import Report, Status
+from exogpu.verify.result import Status
+from tests.texts import verdict
 
 BF16 = inspect.getsource(bf16_module)
 F32 = inspect.getsource(f32_module)
@@ -40,13 +40,6 @@ def edited(text: str, *edits: tuple[str, str] | tuple[str, str, int]) -> str:
         else:
             text = text.replace(old, new)
     return text
-
-
-def verdict(tmp_path: Path, text: str) -> Report:
-    path = tmp_path / "edited.py"
-    path.write_text(text)
-    (kernel,) = load(path).values()
-    return verify(kernel)
 
 
 def bf16(old: str, new: str, which: int | None = None) -> str:

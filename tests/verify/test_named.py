@@ -16,7 +16,8 @@ from exogpu.verify.lower import lower
 from exogpu.verify.mutants import mutants
 from exogpu.verify.program import TASKS
 from exogpu.verify.prove import verify
-from exogpu.verify.result import Report, Status
+from exogpu.verify.result import Status
+from tests.texts import verdict
 
 CASES = Path(__file__).parents[1] / "codegen" / "cases" / "named.py"
 TEXT = CASES.read_text()
@@ -25,11 +26,6 @@ for _old, _new in (("64", "32"), ("63", "31"), ("128", "64"), ("warps(2)", "warp
     HAND_OVER = HAND_OVER.replace(_old, _new)
 WRITE = "                for t in threads(32):\n                    s[t] = X[m, 32 * i + t]\n"
 READY = "                bar_arrive(ready)\n"
-
-
-def verdict(path: Path, text: str, name: str) -> Report:
-    path.write_text(text)
-    return verify(load(path)[name])
 
 
 def changed(old: str, new: str, text: str = HAND_OVER) -> str:
@@ -55,7 +51,7 @@ BAD = [
 
 @pytest.mark.parametrize(("rule", "text"), BAD, ids=[f"{n}-{b[0]}" for n, b in enumerate(BAD)])
 def test_bad_twin_is_refuted(tmp_path: Path, rule: str, text: str) -> None:
-    report = verdict(tmp_path / "bad.py", text, "hand_over")
+    report = verdict(tmp_path, text, "hand_over")
     broken = [o for o in report.obligations if o.status is Status.REFUTED]
     assert rule in {o.rule for o in broken}
     assert all(o.counterexample is not None and o.counterexample.replay for o in broken)
@@ -94,7 +90,7 @@ def both_ways(M: size, X: f32[M, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
 
 def test_one_barrier_cannot_serve_both_directions(tmp_path: Path) -> None:
     """The left warp would join the second generation at once, and so count twice in the first."""
-    report = verdict(tmp_path / "bad.py", ONE_BARRIER, "both_ways")
+    report = verdict(tmp_path, ONE_BARRIER, "both_ways")
     assert report.status is Status.REFUTED
     assert {o.rule for o in report.obligations if o.status is not Status.PROVED} == {"bar.recycle"}
 
@@ -127,7 +123,7 @@ def ahead(M: size, X: f32[M, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
 def test_a_warp_that_hurries_ahead_breaks_a_barrier_of_both_directions(tmp_path: Path) -> None:
     """With its warps in order every run ends well; each statement but the first has one that goes wrong when its warp
     goes first. Nobody can be ahead of the first generation."""
-    report = verdict(tmp_path / "bad.py", AHEAD, "ahead")
+    report = verdict(tmp_path, AHEAD, "ahead")
     broken = [o for o in report.obligations if o.status is not Status.PROVED]
     assert {(o.rule, o.status) for o in broken} == {("bar.recycle", Status.REFUTED)}
     statements = [n for n, line in enumerate(AHEAD.splitlines(), 1) if line.lstrip().startswith("bar_")]
@@ -137,7 +133,7 @@ def test_a_warp_that_hurries_ahead_breaks_a_barrier_of_both_directions(tmp_path:
 def test_a_task_of_its_own_has_barriers_of_its_own(tmp_path: Path) -> None:
     """Without a persistent loop the arrive before each task is the first of the CTA."""
     text = changed(", persistent=True", "", changed(PROLOGUE, INSIDE))
-    assert verdict(tmp_path / "good.py", text, "hand_over").status is Status.PROVED
+    assert verdict(tmp_path, text, "hand_over").status is Status.PROVED
 
 
 def test_the_explicit_engine_agrees(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from exogpu.verify.lower import lower
 from exogpu.verify.program import TASKS, Program
 from exogpu.verify.prove import verify
 from exogpu.verify.result import Counterexample, Status
-from tests.verify.generate import BarrierProgram, Recipe, barrier_programs, recipes
+from tests.texts import undecided, verdict
+from tests.verify.generate import RIGHT, BarrierProgram, Recipe, barrier_programs, recipes
 
 
 def oracle(program: Program, sizes: Env) -> list[Fault]:
@@ -65,28 +66,7 @@ def test_prover_and_oracle_agree_on_barriers(tmp_path: Path, program: BarrierPro
     assert agree(tmp_path / "barriers.py", program.source(), range(1, 2)) in (Status.PROVED, Status.REFUTED)
 
 
-GOOD = Recipe(
-    ring=2,
-    slots=2,
-    lag=2,
-    tma=True,
-    tx=128,
-    fence_producer=True,
-    fence_consumer=True,
-    await_full=True,
-    await_empty=True,
-    release="each",
-    proxy=True,
-    drain=None,
-    two_reads=True,
-)
-
-
 @pytest.mark.parametrize("tma", [True, False])
 def test_the_intended_ring_is_proved(tmp_path: Path, tma: bool) -> None:
-    path = tmp_path / "ring.py"
-    path.write_text(replace(GOOD, tma=tma).source())
-    report = verify(load(path)["kernel"])
-    assert report.status is Status.PROVED, [
-        (o.name, o.status, o.reason) for o in report.obligations if o.status is not Status.PROVED
-    ]
+    report = verdict(tmp_path, replace(RIGHT, tma=tma).source())
+    assert report.status is Status.PROVED, undecided(report)

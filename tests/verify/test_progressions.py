@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from exogpu.lang import load
-from exogpu.verify.prove import verify
-from exogpu.verify.result import Report, Status
+from exogpu.verify.result import Status
+from tests.texts import verdict
 
 RING = """from exogpu.lang import *
 
@@ -97,6 +96,7 @@ GOOD = {
     "a quotient that alternates": ring("k // 2 % 2 == 0"),
     "residues of an interval": ring("k > 2 and k % 2 == 0"),
     "different text, one meaning": ring("k % 2 == 1", "(k + 1) % 2 == 0"),
+    "a lag of the whole ring": ring("k >= 0", lag=2, slots=4),
     "a tail with another lag": ring("k % 2 == 0", lag=2, slots=4, tail="Await(empty, lag=1)"),
     "warps that alternate": pairs(),
     "warps in the other order": pairs(mine="(k + w) % 2 == 1"),
@@ -107,20 +107,16 @@ GOOD = {
 BAD = {
     "a slot is filled in every iteration": (ring("k % 2 == 0", slots=1, lag=2), "race.war"),
     "a tail that waits for too much": (ring("k % 2 == 0", slots=4, lag=2, tail="Await(empty)"), "deadlock.cycle"),
+    "a lag of more than the ring": (ring("k >= 0", lag=3, slots=4), "mbar.lag"),
     "an odd number of turns": (pairs(trips="K"), "mbar.unobserved_phase"),
     "a wait before the second half": (pairs(when=0), "deadlock.cycle"),
     "arrives that overtake each other": (SIGNAL.format(count=2, join="pass"), "mbar.unobserved_phase"),
 }
 
 
-def read(path: Path, text: str) -> Report:
-    path.write_text(text)
-    return verify(load(path)["k"])
-
-
 @pytest.mark.parametrize("name", GOOD)
 def test_is_proved(tmp_path: Path, name: str) -> None:
-    report = read(tmp_path / "good.py", GOOD[name])
+    report = verdict(tmp_path, GOOD[name])
     assert [(o.name, o.reason) for o in report.obligations if o.status is not Status.PROVED] == []
     assert report.status is Status.PROVED
 
@@ -128,19 +124,19 @@ def test_is_proved(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", BAD)
 def test_is_refuted(tmp_path: Path, name: str) -> None:
     text, rule = BAD[name]
-    report = read(tmp_path / "bad.py", text)
+    report = verdict(tmp_path, text)
     broken = [o for o in report.obligations if o.status is Status.REFUTED]
     assert rule in {o.rule for o in broken}
     assert all(o.counterexample is not None and o.counterexample.replay for o in broken)
 
 
 def test_a_long_period_is_left_open(tmp_path: Path) -> None:
-    report = read(tmp_path / "long.py", ring("k % 1000 == 0"))
+    report = verdict(tmp_path, ring("k % 1000 == 0"))
     assert report.status is Status.UNKNOWN
     assert any("repeat only after 1000 iterations" in o.reason for o in report.obligations)
 
 
 def test_trips_that_depend_on_the_task_are_left_open(tmp_path: Path) -> None:
-    report = read(tmp_path / "causal.py", ring("k >= 0", lag=2).replace("seq(0, K)", "seq(0, t + 1)"))
+    report = verdict(tmp_path, ring("k >= 0", lag=2).replace("seq(0, K)", "seq(0, t + 1)"))
     assert report.status is Status.UNKNOWN
     assert any("the bounds of loop k depend on t" in o.reason for o in report.obligations)

@@ -9,8 +9,8 @@ import pytest
 
 from exogpu.ir.interp import interpret, random_inputs
 from exogpu.lang import load
-from exogpu.verify.prove import verify
-from exogpu.verify.result import Report, Status
+from exogpu.verify.result import Status
+from tests.texts import verdict
 
 ATOMIC = """from exogpu.lang import *
 
@@ -103,18 +103,13 @@ TWINS = [
 ]
 
 
-def verdict(path: Path, text: str) -> Report:
-    path.write_text(text)
-    return verify(load(path)["k"])
-
-
 @pytest.mark.parametrize(("rule", "bad", "good"), TWINS, ids=[f"{n}-{t[0]}" for n, t in enumerate(TWINS)])
 def test_bad_twin_is_refuted_and_good_twin_proved(tmp_path: Path, rule: str, bad: str, good: str) -> None:
-    refuted = verdict(tmp_path / "bad.py", bad)
+    refuted = verdict(tmp_path, bad)
     broken = [o for o in refuted.obligations if o.status is not Status.PROVED]
     assert refuted.status is Status.REFUTED
     assert rule in {o.rule for o in broken if o.status is Status.REFUTED}, [(o.rule, o.title) for o in broken]
-    proved = verdict(tmp_path / "good.py", good)
+    proved = verdict(tmp_path, good)
     left = [(o.name, o.status, o.reason) for o in proved.obligations if o.status is not Status.PROVED]
     assert proved.status is Status.PROVED, left
 
@@ -138,7 +133,7 @@ ADD = "atomic_add(S[t : t + 1], r[0:1])"
 def test_verdict_is_up_to_reassociation_exactly_where_sums_meet(
     tmp_path: Path, text: str, tensors: tuple[str, ...]
 ) -> None:
-    report = verdict(tmp_path / "sums.py", text)
+    report = verdict(tmp_path, text)
     assert report.status is Status.PROVED
     assert report.reassociated == tensors
 

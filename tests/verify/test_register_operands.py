@@ -10,8 +10,8 @@ import pytest
 from exogpu.diagnostics import BadInput
 from exogpu.ir.interp import interpret, random_inputs
 from exogpu.lang import load
-from exogpu.verify.prove import verify
 from exogpu.verify.result import Report, Status
+from tests.texts import verdict
 
 CASES = Path(__file__).resolve().parents[1] / "codegen" / "cases"
 
@@ -198,11 +198,6 @@ TWINS = [
 ]
 
 
-def verdict(path: Path, text: str) -> Report:
-    path.write_text(text)
-    return verify(load(path)["k"])
-
-
 @pytest.fixture(scope="module")
 def proofs() -> dict[str, Report]:
     """Reports of good twins by text: some bad kernels share one."""
@@ -213,10 +208,10 @@ def proofs() -> dict[str, Report]:
 def test_bad_twin_is_refuted_and_good_twin_proved(
     tmp_path: Path, proofs: dict[str, Report], rule: str, bad: str, good: str
 ) -> None:
-    refuted = verdict(tmp_path / "bad.py", bad)
+    refuted = verdict(tmp_path, bad)
     broken = [o for o in refuted.obligations if o.status is not Status.PROVED]
     assert rule in {o.rule for o in broken if o.status is Status.REFUTED}, [(o.rule, o.title, o.reason) for o in broken]
-    proved = proofs.get(good) or proofs.setdefault(good, verdict(tmp_path / "good.py", good))
+    proved = proofs.get(good) or proofs.setdefault(good, verdict(tmp_path, good))
     left = [(o.name, o.status, o.reason) for o in proved.obligations if o.status is not Status.PROVED]
     assert proved.status is Status.PROVED, left
 
@@ -230,7 +225,7 @@ def test_registers_belong_to_one_warpgroup(tmp_path: Path) -> None:
         "r[0", "r[{w}"
     )
     text = text[:start] + loop + text[end : text.index("        wgmma_wait(0)\n        acc_store")]
-    good, bad = (verdict(tmp_path / "w.py", text.replace("{w}", w)) for w in ("w", "1 - w"))
+    good, bad = (verdict(tmp_path, text.replace("{w}", w)) for w in ("w", "1 - w"))
     assert good.status is Status.PROVED
     assert "ownership" in {o.rule for o in bad.obligations if o.status is Status.REFUTED}
 
@@ -249,7 +244,7 @@ def test_registers_belong_to_one_warpgroup(tmp_path: Path) -> None:
 )
 def test_static_rules(tmp_path: Path, old: str, new: str, says: str) -> None:
     with pytest.raises(BadInput) as error:
-        verdict(tmp_path / "rules.py", step().replace(old, new))
+        verdict(tmp_path, step().replace(old, new))
     assert any(says in d.message or says in (d.help or "") for d in error.value.diagnostics)
 
 

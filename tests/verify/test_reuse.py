@@ -12,8 +12,8 @@ from exogpu.lang import load
 from exogpu.verify.explicit import faults
 from exogpu.verify.lower import lower
 from exogpu.verify.program import TASKS
-from exogpu.verify.prove import verify
-from exogpu.verify.result import Report, Status
+from exogpu.verify.result import Status
+from tests.texts import verdict
 
 TEXT = (Path(__file__).parents[1] / "codegen" / "cases" / "pools.py").read_text()
 
@@ -38,11 +38,6 @@ def copied(M: size, X: f32[M, 64] @ GMEM, Y: f32[M, 64] @ GMEM):
 
 def copied(wait: str = "cp_async_wait_all()", fence: str = "Fence()", offset: str = "") -> str:
     return COPIED.format(wait=wait, fence=fence, offset=offset)
-
-
-def verdict(path: Path, text: str, name: str) -> Report:
-    path.write_text(text)
-    return verify(load(path)[name])
 
 
 def changed(old: str, new: str) -> str:
@@ -73,7 +68,7 @@ GOOD = [
 
 @pytest.mark.parametrize(("rule", "name", "text"), BAD, ids=[f"{n}-{t[1]}" for n, t in enumerate(BAD)])
 def test_bad_twin_is_refuted(tmp_path: Path, rule: str, name: str, text: str) -> None:
-    report = verdict(tmp_path / "bad.py", text, name)
+    report = verdict(tmp_path, text, name)
     shared = [o for o in report.obligations if o.status is Status.REFUTED and "the storage of" in o.title]
     assert rule in {o.rule for o in shared}
     for o in shared:
@@ -84,7 +79,7 @@ def test_bad_twin_is_refuted(tmp_path: Path, rule: str, name: str, text: str) ->
 
 @pytest.mark.parametrize(("name", "text"), GOOD, ids=[f"{n}-{t[0]}" for n, t in enumerate(GOOD)])
 def test_good_twin_is_proved(tmp_path: Path, name: str, text: str) -> None:
-    report = verdict(tmp_path / "good.py", text, name)
+    report = verdict(tmp_path, text, name)
     assert report.status is Status.PROVED, [
         (o.name, o.reason) for o in report.obligations if o.status is not Status.PROVED
     ]
@@ -94,13 +89,13 @@ def test_a_warp_may_stage_where_only_it_has_read(tmp_path: Path) -> None:
     """Every warp reads its own rows of A and all of B, so only staging over B needs the others to be done."""
     over_b = changed('out: bf16[64, 64] @ SMEM(swizzle=128, pool="stages")',
                      'out: bf16[64, 64] @ SMEM(swizzle=128, pool="stages", offset=16384)')  # fmt: skip
-    report = verdict(tmp_path / "bad.py", over_b, "staged_gemm")
+    report = verdict(tmp_path, over_b, "staged_gemm")
     broken = [o for o in report.obligations if o.status is Status.REFUTED]
     assert {o.rule for o in broken} == {"smem.reuse"}
     assert all(o.message.startswith("race on the storage of `b` and `out`: acc_store can come while") for o in broken)
     joined = over_b.replace("            acc_store(", "            Fence()\n            acc_store(")
-    for name, text in (("over_a", TEXT), ("over_b", joined)):
-        assert verdict(tmp_path / f"{name}.py", text, "staged_gemm").status is Status.PROVED
+    for text in (TEXT, joined):
+        assert verdict(tmp_path, text, "staged_gemm").status is Status.PROVED
 
 
 def test_the_explicit_engine_finds_the_same_faults(tmp_path: Path) -> None:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from exogpu.lang import load
-from exogpu.verify.prove import verify
-from exogpu.verify.result import Report, Status
+from exogpu.verify.result import Status
+from tests.texts import mma, ring, store, verdict
 
 
 @dataclass(frozen=True)
@@ -30,92 +29,6 @@ def k(M: size, N: size, X: f32[M, N] @ GMEM, Y: f32[M, N] @ GMEM):
     block(64)
     for m in tasks(0, M):
 """
-
-RING = """from exogpu.lang import *
-
-@proc
-def k(T: size, K: size, X: f32[T, 32] @ GMEM, Y: f32[T, 32] @ GMEM):
-    require(T >= 1)
-    block(producer=warps(1), consumer=warps(1), persistent=True)
-    full = mbarrier(ring=2, count=1)
-    empty = mbarrier(ring=2, count=1)
-    for t in tasks(0, T):
-        for k in seq(0, K):
-            s: f32[1, 32] @ SMEM(ring=2)
-            with role(producer):
-                for p in threads(1):
-                    Await(empty, lag={lag})
-                    tma_load(s[:, :], X[t : t + 1, 0:32], full)
-                    Arrive(full, tx={tx})
-            with role(consumer):
-                {wait}
-                for l in threads(32):
-                    Y[t, l] = s[0, l]
-                {proxy}
-                {fence}
-                Arrive(empty)
-"""
-
-
-def ring(**changed: str) -> str:
-    parts = {"lag": "2", "tx": "128", "wait": "Await(full)", "proxy": "fence_proxy_async()", "fence": "Fence()"}
-    return RING.format(**{**parts, **changed})
-
-
-MMA = """from exogpu.lang import *
-
-@proc
-def k(M: size, A: bf16[64, 64] @ GMEM, B: bf16[8, 64] @ GMEM, C: f32[64, 8] @ GMEM):
-    block(128)
-    full = mbarrier(ring=1, count=1)
-    for m in tasks(0, 1):
-        acc: f32[1, 64, 8] @ WGMMA_D
-        a: bf16[64, 64] @ SMEM(swizzle=128)
-        b: bf16[8, 64] @ SMEM(swizzle=128)
-        for t in threads(1):
-            tma_load(a[:, :], A[0:64, 0:64], full)
-            tma_load(b[:, :], B[0:8, 0:64], full)
-            Arrive(full, tx=9216)
-        Await(full)
-        for w in threads(1, unit=warpgroup):
-            {fence}
-            for j in unroll(0, 4):
-                wgmma(acc[w, :, :], a[0:64, 16 * j : 16 * j + 16], b[:, 16 * j : 16 * j + 16], accumulate=j > 0)
-            {commit}
-            {wait}
-            acc_store(C[0:64, 0:8], acc[w, :, :])
-            wgmma_wait(0)
-"""
-
-
-def mma(**changed: str) -> str:
-    parts = {"fence": "wgmma_fence()", "commit": "wgmma_commit()", "wait": "wgmma_wait(0)"}
-    return MMA.format(**{**parts, **changed})
-
-
-STORE = """from exogpu.lang import *
-
-@proc
-def k(M: size, N: size, Y: f32[M, N] @ GMEM):
-    require(M >= 1 and N >= 1)
-    @require@
-    block(32)
-    for m in tasks(0, ceildiv(M, 8)):
-        s: f32[8, 32] @ SMEM
-        for l in threads(32):
-            for r in seq(0, 8):
-                s[r, l] = 1.0
-        fence_proxy_async()
-        Fence()
-        for o in threads(1):
-            tma_store(Y[8 * m : 8 * m + 8, 0:32], s[:, :])
-            bulk_commit()
-            @wait@
-"""
-
-
-def store(require: str = "require(N % 4 == 0)", wait: str = "bulk_wait_read(0)") -> str:
-    return STORE.replace("@require@", require).replace("@wait@", wait)
 
 
 PAIRS = [
@@ -230,14 +143,9 @@ FORMATS = [
 CASES = [(p.rule, p.text.replace("@@", p.bad), p.text.replace("@@", p.good)) for p in PAIRS] + FORMATS
 
 
-def verdict(path: Path, text: str) -> Report:
-    path.write_text(text)
-    return verify(load(path)["k"])
-
-
 @pytest.mark.parametrize(("rule", "bad", "good"), CASES, ids=[f"{n}-{c[0]}" for n, c in enumerate(CASES)])
 def test_bad_twin_is_refuted_and_good_twin_proved(tmp_path: Path, rule: str, bad: str, good: str) -> None:
-    refuted = verdict(tmp_path / "bad.py", bad)
+    refuted = verdict(tmp_path, bad)
     assert refuted.status is Status.REFUTED
     broken = [o for o in refuted.obligations if o.status is Status.REFUTED]
     assert rule in {o.rule for o in broken}
@@ -245,7 +153,7 @@ def test_bad_twin_is_refuted_and_good_twin_proved(tmp_path: Path, rule: str, bad
         assert obligation.message
         assert obligation.counterexample is not None
         assert obligation.counterexample.replay
-    proved = verdict(tmp_path / "good.py", good)
+    proved = verdict(tmp_path, good)
     assert proved.status is Status.PROVED, [
         (o.name, o.status, o.reason) for o in proved.obligations if o.status is not Status.PROVED
     ]
@@ -254,18 +162,18 @@ def test_bad_twin_is_refuted_and_good_twin_proved(tmp_path: Path, rule: str, bad
 def test_contradictory_requires_are_vacuous(tmp_path: Path) -> None:
     text = SIMT.replace("    block(64)\n", "    require(N < 64)\n    block(64)\n")
     text += "        for t in threads(64):\n            Y[m, t] = 0.0\n"
-    assert verdict(tmp_path / "vacuous.py", text).status is Status.VACUOUS
+    assert verdict(tmp_path, text).status is Status.VACUOUS
 
 
 def test_preconditions_without_any_task_are_vacuous(tmp_path: Path) -> None:
     text = SIMT.replace("    block(64)\n", "    require(M < 1)\n    block(64)\n")
     text += "        for t in threads(64):\n            Y[m, t] = 0.0\n"
-    assert verdict(tmp_path / "empty.py", text).status is Status.VACUOUS
+    assert verdict(tmp_path, text).status is Status.VACUOUS
 
 
 def test_a_lane_releases_only_what_it_has_read_itself(tmp_path: Path) -> None:
-    """The elected arrive of a warp does not publish the reads of the other lanes (rule E8)."""
-    report = verdict(tmp_path / "lanes.py", ring(fence="fence_proxy_async()"))
+    """The elected arrive of a warp does not publish the reads of the other lanes."""
+    report = verdict(tmp_path, ring(fence="fence_proxy_async()"))
     war = next(o for o in report.obligations if o.status is Status.REFUTED)
     assert war.rule == "mbar.lane_release"
     assert war.counterexample is not None
@@ -294,7 +202,7 @@ def k(T: size, X: f32[T, 32] @ GMEM, Y: f32[T, 32] @ GMEM):
             Y[t, l] = s[0, l]
 """
     found = {
-        fence: verdict(tmp_path / "space.py", text.replace("@@", fence))
+        fence: verdict(tmp_path, text.replace("@@", fence))
         for fence in ("fence_proxy_async_all()", "fence_proxy_async()", "Fence()")
     }
     assert found["fence_proxy_async_all()"].status is Status.PROVED
@@ -308,7 +216,7 @@ def test_a_copy_must_not_signal_into_an_open_phase(tmp_path: Path) -> None:
     """A barrier with fewer phases than the data ring: the second copy's bytes can reach the first phase."""
     text = ring().replace("full = mbarrier(ring=2, count=1)", "full = mbarrier(ring=1, count=1)")
     text = text.replace("Arrive(full, tx=128)", "Await(full, lag=1)\n                    Arrive(full, tx=128)")
-    report = verdict(tmp_path / "open.py", text)
+    report = verdict(tmp_path, text)
     assert report.status is Status.REFUTED
     copy = next(o for o in report.obligations if o.rule == "mbar.unobserved_phase" and "tma_load" in o.title)
     assert copy.status is not Status.PROVED

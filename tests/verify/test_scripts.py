@@ -9,16 +9,13 @@ import pytest
 from pysmt.shortcuts import is_unsat
 from pysmt.smtlib.parser import SmtLibParser
 
-from exogpu.lang import load
-from exogpu.verify.prove import verify
 from exogpu.verify.result import Status
-from tests.verify.test_rules import ring, store
+from tests.texts import ring, store, verdict
 
 
 @pytest.mark.parametrize("text", [ring(), store()], ids=["ring", "store"])
 def test_queries_of_a_proof_are_unsatisfiable_to_another_reader(tmp_path: Path, text: str) -> None:
-    (tmp_path / "kernel.py").write_text(text, encoding="utf-8")
-    report = verify(load(tmp_path / "kernel.py")["k"])
+    report = verdict(tmp_path, text)
     assert report.status is Status.PROVED
     queries = {q.smtlib for o in report.obligations for q in o.queries}
     assert len(queries) > 8

@@ -7,23 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from exogpu.lang import load
-from exogpu.verify.axioms import DEFAULT, Policy
-from exogpu.verify.prove import verify
-from exogpu.verify.result import Report, Status
-
-HEAD = "from exogpu.lang import *\n\n\n@proc\n"
-
-
-def verdict(tmp_path: Path, text: str, policy: Policy = DEFAULT) -> Report:
-    path = tmp_path / "kernel.py"
-    path.write_text(HEAD + text)
-    return verify(load(path)["k"], policy=policy)
-
-
-def broken(report: Report) -> set[str]:
-    return {o.rule for o in report.obligations if o.status is Status.REFUTED}
-
+from exogpu.verify.axioms import Policy
+from exogpu.verify.result import Status
+from tests.texts import broken, verdict
 
 UNITS_IN_TURN = """def k(M: size, X: f32[M, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
     block(producer=warps(2), consumer=warps(2), persistent=True)
@@ -188,7 +174,7 @@ READ_THEN_REFILLED = """def k(M: size, X: f32[M, 64] @ GMEM, Y: f32[M, 2, 32] @ 
 def test_fences_on_both_sides_need_no_axiom_across_ctas(tmp_path: Path, reader: str, rules: set[str]) -> None:
     text = READ_THEN_REFILLED.format(reader=reader)
     assert verdict(tmp_path, text).status is Status.PROVED
-    assert broken(verdict(tmp_path, text, Policy(strict=True))) == rules
+    assert broken(verdict(tmp_path, text, policy=Policy(strict=True))) == rules
 
 
 LAST_ARRIVE = """def k(M: size):
@@ -219,3 +205,27 @@ def test_an_arrive_on_another_ctas_barrier_is_performed_before_it_ends(
     report = verdict(tmp_path, LAST_ARRIVE.format(relaxed=relaxed, join=join, waits=waits))
     assert broken(report) == rules
     assert (report.status is Status.PROVED) == (not rules)
+
+
+NOBODY_WAITS = """def k(M: size):
+    block(32{persistent})
+    bar = mbarrier(ring=1, count=1)
+    for m in tasks(0, M):
+        for t in threads(1):
+            Arrive(bar)
+            {wait}
+"""
+
+
+@pytest.mark.parametrize(
+    ("persistent", "wait", "used"),
+    [("", "", ()), (", persistent=True", "Await(bar)", ()), (", persistent=True", "", ("L10",))],
+)
+def test_a_phase_that_nobody_waits_for_is_observed_by_an_axiom(
+    tmp_path: Path, persistent: str, wait: str, used: tuple[str, ...]
+) -> None:
+    """Where there is no phase before in the slot, there is nothing to observe."""
+    text = NOBODY_WAITS.format(persistent=persistent, wait=wait)
+    report = verdict(tmp_path, text)
+    assert report.status is Status.PROVED and report.axioms == used
+    assert verdict(tmp_path, text, policy=Policy(strict=True)).status is (Status.UNKNOWN if used else Status.PROVED)

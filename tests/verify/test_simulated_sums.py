@@ -6,20 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from exogpu.ir.proc import Proc
 from exogpu.kernels.gemm_splitk import gemm_splitk
 from exogpu.lang import load
 from exogpu.verify.simulator import Agrees, simulate
+from tests.texts import kernel
 from tests.verify import test_reductions, test_register_operands
 
 CASES = Path(__file__).resolve().parents[1] / "codegen" / "cases"
 UNSEEN = {"contract.partial_store"}
 """Rules that the simulator does not model."""
-
-
-def kernel(path: Path, text: str) -> Proc:
-    path.write_text(text)
-    return load(path)["k"]
 
 
 def sizes(text: str) -> dict[str, int]:
@@ -34,8 +29,8 @@ TWINS = [t for t in test_reductions.TWINS if t[0] not in UNSEEN] + test_register
 
 @pytest.mark.parametrize(("rule", "bad", "good"), TWINS, ids=[f"{n}-{t[0]}" for n, t in enumerate(TWINS)])
 def test_bad_twin_goes_wrong_and_good_twin_agrees(tmp_path: Path, rule: str, bad: str, good: str) -> None:
-    assert not isinstance(simulate(kernel(tmp_path / "bad.py", bad), sizes(good), schedules=12), Agrees), rule
-    assert simulate(kernel(tmp_path / "good.py", good), sizes(good), schedules=2) == Agrees(2)
+    assert not isinstance(simulate(kernel(tmp_path, bad), sizes(good), schedules=12), Agrees), rule
+    assert simulate(kernel(tmp_path, good), sizes(good), schedules=2) == Agrees(2)
 
 
 @pytest.mark.parametrize(

@@ -9,35 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from exogpu.ir.proc import Proc
-from exogpu.lang import load
 from exogpu.verify.simulator import Agrees, Broken, Outcome, Race, Stuck, Undefined, WrongValue, simulate
-from tests.verify.generate import Recipe
+from tests.texts import kernel
+from tests.verify.generate import RIGHT, Recipe
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-RIGHT = Recipe(
-    ring=2,
-    slots=2,
-    lag=2,
-    tma=True,
-    tx=128,
-    fence_producer=True,
-    fence_consumer=True,
-    await_full=True,
-    await_empty=True,
-    release="each",
-    proxy=True,
-    drain=None,
-    two_reads=True,
-)
 PLAIN = replace(RIGHT, tma=False)
-
-
-def kernel(tmp_path: Path, text: str) -> Proc:
-    path = tmp_path / "case.py"
-    path.write_text(text if text.startswith("from") else f"from exogpu.lang import *\n\n@proc\n{text}")
-    (found,) = load(path).values()
-    return found
 
 
 def run(tmp_path: Path, text: str, schedules: int = 12, **sizes: int) -> Outcome:

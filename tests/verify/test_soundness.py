@@ -7,22 +7,8 @@ from pathlib import Path
 import pytest
 
 from exogpu.diagnostics import BadInput
-from exogpu.lang import load
-from exogpu.verify.prove import verify
-from exogpu.verify.result import Report, Status
-
-HEAD = "from exogpu.lang import *\n\n@proc\n"
-
-
-def verdict(tmp_path: Path, text: str) -> Report:
-    path = tmp_path / "kernel.py"
-    path.write_text(HEAD + text)
-    return verify(load(path)["k"])
-
-
-def broken(report: Report) -> set[str]:
-    return {o.rule for o in report.obligations if o.status is Status.REFUTED}
-
+from exogpu.verify.result import Status
+from tests.texts import broken, verdict
 
 WGMMA = """def k(T: size, A: bf16[64, 64] @ GMEM, B: bf16[64, 64] @ GMEM, C: f32[T, 64, 64] @ GMEM):
     {block}

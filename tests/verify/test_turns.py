@@ -11,8 +11,8 @@ import pytest
 from exogpu.diagnostics import BadInput
 from exogpu.ir.interp import interpret
 from exogpu.lang import load
-from exogpu.verify.prove import verify
 from exogpu.verify.result import Report, Status
+from tests.texts import verdict
 
 PING_PONG = """from exogpu.lang import *
 
@@ -115,9 +115,8 @@ TWINS = [
 
 
 @cache
-def read(path: Path, text: str) -> Report:
-    path.write_text(text)
-    return verify(load(path)["k"])
+def proof(folder: Path, text: str) -> Report:
+    return verdict(folder, text)
 
 
 @pytest.fixture(scope="module")
@@ -128,11 +127,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("rule", "bad", "good"), TWINS, ids=[f"{n}-{t[0]}" for n, t in enumerate(TWINS)])
 def test_bad_twin_is_refuted_and_good_twin_proved(folder: Path, rule: str, bad: str, good: str) -> None:
-    refuted = read(folder / "bad.py", bad)
+    refuted = verdict(folder, bad)
     broken = [o for o in refuted.obligations if o.status is Status.REFUTED]
     assert rule in {o.rule for o in broken}
     assert all(o.counterexample is not None and o.counterexample.replay for o in broken)
-    proved = read(folder / "good.py", good)
+    proved = proof(folder, good)
     assert [(o.name, o.reason) for o in proved.obligations if o.status is not Status.PROVED] == []
     assert proved.status is Status.PROVED
 

@@ -16,7 +16,7 @@ from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Cmp, Index, Int
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton import operations as op
-from exogpu.ir.skeleton.objects import Mbarriers, Ref
+from exogpu.ir.skeleton.objects import Flags, Mbarriers, Ref
 from exogpu.ir.skeleton.tree import RANK, TID, Skeleton
 from exogpu.ir.stmt import Point
 from exogpu.ir.walk import index_names, substitute_cond
@@ -70,6 +70,11 @@ class Signals:
         return {o.name: o for o in self.skeleton.objects if isinstance(o, Mbarriers)}
 
     @cached_property
+    def flags(self) -> Mapping[str, Flags]:
+        """The arrays of flags by name."""
+        return {o.name: o for o in self.skeleton.objects if isinstance(o, Flags)}
+
+    @cached_property
     def rings(self) -> frozenset[str]:
         """Arrays whose last index some statement takes from a loop or a counter."""
         refs = [r for r in every_ref(self.skeleton) if r.name in self.arrays and r.dims]
@@ -100,6 +105,8 @@ class Signals:
         fixed, slot = (indices[:-1], indices[-1]) if ring else (indices, Int(0))
         depth = array.shape[-1] if ring else 1
         for numbers, part in _told_apart(fixed, place, ref.span):
+            if not _inside(numbers, array.shape):
+                raise NotModelled(f"`{ref.name}` has no mbarrier {', '.join(map(str, numbers))}", ref.span)
             name = ref.name + "".join(f"[{n}]" for n in numbers if array.shape)
             self.barriers.setdefault(name, Barrier(name, depth, array.count or 0, array.span))
             yield from (Part(name, slot, piece) for piece in self._apart(part))
@@ -107,6 +114,8 @@ class Signals:
     def initialised(self, name: str, event: Event, count: int, span: Span) -> None:
         """A statement initialises a barrier with an arrival count."""
         barrier = self.barriers[name]
+        if self.arrays[name.partition("[")[0]].count is not None:
+            raise NotModelled(f"`{name}` is initialised before the roles start, and again", span)
         if barrier.count not in (0, count):
             raise NotModelled(f"`{name}` is initialised with different counts", span)
         self.barriers[name] = replace(barrier, count=count)
@@ -165,6 +174,8 @@ class Signals:
         """The flags that the threads of a place mean by a reference."""
         indices = tuple(read(e) for e in _indices(ref))
         for numbers, part in _told_apart(indices, place, ref.span):
+            if not _inside(numbers, self.flags[ref.name].shape):
+                raise NotModelled(f"`{ref.name}` has no flag {', '.join(map(str, numbers))}", ref.span)
             name = ref.name + "".join(f"[{n}]" for n in numbers)
             self.barriers.setdefault(name, Barrier(name, 1, 1, ref.span, flag=True))
             yield from (Part(name, Int(0), piece) for piece in self._apart(part))
@@ -191,6 +202,10 @@ def _indices(ref: Ref) -> tuple[Index, ...]:
     if not all(isinstance(d, Point) for d in ref.dims):
         raise NotModelled(f"a statement means several mbarriers of `{ref.name}` at once", ref.span)
     return tuple(d.index for d in ref.dims if isinstance(d, Point))
+
+
+def _inside(numbers: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    return all(0 <= n < extent for n, extent in zip(numbers, shape, strict=False))
 
 
 def _told_apart(

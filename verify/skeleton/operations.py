@@ -316,9 +316,9 @@ class Operations:
         return self.event(stmt, place, f"step of {stmt.name}", Exec.EACH)
 
     def meet(self, stmt: Stmt, place: Place) -> None:
-        """An election: all lanes of a warp that are here meet (PTX ISA, elect.sync)."""
-        if len(place.who) > 1 and not place.explicit:
-            self.event(stmt, place, "elect", Exec.EACH, action=MeetAction(), aligned=True)
+        """An election in a warp: its lanes that are here meet (PTX ISA, elect.sync); larger units compare numbers."""
+        if 1 < place.role.unit <= WARP:
+            self.event(stmt, place, "elect", Exec.EACH, action=MeetAction(), aligned=not place.explicit)
 
     def exit(self, stmt: op.Exit, place: Place) -> None:
         """The end of threads before the kernel's."""

@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from exogpu.ir.index import Cond, Index
-from exogpu.ir.skeleton.objects import Object
 from exogpu.ir.skeleton.operations import Operation
+from exogpu.ir.skeleton.root import Skeleton as Skeleton
 from exogpu.source import NOWHERE, Span
 
 TID = "tid"
@@ -116,21 +116,3 @@ class Body:
 
     role: RoleDecl
     stmts: tuple[Stmt, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Skeleton:
-    """A skeleton: sizes, preconditions, `cluster` CTAs with `threads` threads each (lanes that no role uses included),
-    `registers` per thread at launch, objects, the roles with their bodies, and what the variables that stand for
-    unknown numbers mean."""
-
-    name: str
-    sizes: tuple[str, ...]
-    requires: tuple[Require, ...]
-    cluster: int
-    threads: int
-    registers: int | None
-    objects: tuple[Object, ...]
-    bodies: tuple[Body, ...]
-    unknowns: tuple[tuple[str, Unknown], ...] = ()
-    span: Span = field(default=NOWHERE, compare=False)

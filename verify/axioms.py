@@ -29,6 +29,18 @@ class Axiom:
 
 AXIOMS = (
     Axiom(
+        "F5",
+        "each warp of a warpgroup is taken to read its own rows of a wgmma's first operand in shared memory",
+        "wgmma.mma_async is one operation of all four warps of a warpgroup; the ISA does not say which of them reads "
+        "what of an operand in shared memory.",
+        "Warp w reads rows 16 w to 16 w + 15 of the first operand, whose product it holds, so what it has itself "
+        "written there needs no barrier of the warpgroup.",
+        "A Fence() of the warpgroup between the last access to the operand by another warp and the wgmma, and between "
+        "the wgmma_wait and the next access.",
+        True,
+        ("race.raw", "race.war", "proxy.generic_to_async", "smem.reuse"),
+    ),
+    Axiom(
         "F6",
         "a wgmma is taken to start after the waits that its thread passed before",
         "PTX ISA 8.9.1.1: asynchronous operations start after the prior instructions of their thread, except "
@@ -103,6 +115,16 @@ AXIOMS = (
         "",
         True,
         ("race.raw", "race.waw"),
+    ),
+    Axiom(
+        "L10",
+        "a phase that is certainly complete is taken to have been observed",
+        "PTX ISA, mbarrier: a successful wait for a phase comes before every arrive for the next one.",
+        "An arrive may also come when all arrivals and copies of the phase before in its slot have come, though no "
+        "thread has waited for it.",
+        "Some thread waits for every phase, and the arrives for the next phase in its slot come after the wait.",
+        True,
+        ("mbar.unobserved_phase",),
     ),
     Axiom(
         "L11",

@@ -28,7 +28,7 @@ from exogpu.verify.performed import performed
 from exogpu.verify.phases import Phases, arrives, awaits, barrier_cta, channels, copies
 from exogpu.verify.pieces import GROUP, Piece
 from exogpu.verify.predecessor import Way, ways_for_signal, ways_for_wait
-from exogpu.verify.program import Barrier, Event, ExitAction, Program
+from exogpu.verify.program import AwaitAction, Barrier, Event, ExitAction, Program
 from exogpu.verify.replay import by_machine, reached, run
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
@@ -137,10 +137,10 @@ def _count(program: Program, barrier: Barrier) -> Obligation:
         return base
     message = f"`{barrier.name}` waits for {barrier.count} arrivals per phase but {found} threads arrive"
     tried = replace(base, status=Status.UNKNOWN, reason=f"{message}, yet no run was found to try")
-    for wait in awaits(program, barrier.name) or arrives(program, barrier.name):
-        verdict = hold(program, reached(wait))
+    for statement in (*arrives(program, barrier.name), *awaits(program, barrier.name)):
+        verdict = hold(program, reached(statement))
         if isinstance(verdict, Found):
-            tried = run(program, base, verdict.sizes, message)
+            tried = run(program, base, verdict.sizes, message, minimal=False)
             if tried.status is Status.REFUTED:
                 return tried
     return tried
@@ -176,7 +176,13 @@ def _parity(program: Program, barrier: Barrier, wait: Event) -> Obligation:
     base = replace(base, question=asked)
     ways = [Way(tuple(not_lapped(program, barrier, wait, a) for a in p.statements)) for p in groups]
     message = f"`{barrier.name}` can advance by a whole ring before this wait has passed, so its parity aliases"
-    return _any_of(program, base, ways, message)
+    lag = wait.action.lag if isinstance(wait.action, AwaitAction) else 0
+    if lag <= barrier.ring:
+        return _any_of(program, base, ways, message)
+    message = f"this wait lags by {lag}, more than the ring of `{barrier.name}`, which is {barrier.ring}: {message}"
+    verdict = _any_of(program, base, ways, message)
+    refuted = replace(verdict, rule="mbar.lag", help=HELP["mbar.lag"])
+    return refuted if verdict.status is Status.REFUTED else verdict
 
 
 def _before_wait(program: Program, barrier: Barrier, wait: Event) -> Obligation:
@@ -262,6 +268,8 @@ def _any_of(program: Program, base: Obligation, ways: list[Way], message: str) -
     failures: list[Obligation] = []
     for way in ways:
         verdict = _all_of(program, base, way, message)
+        if verdict.status is Status.PROVED and way.axiom is not None:
+            verdict = _by_axiom(program, verdict, way.axiom, message)
         if verdict.status is Status.PROVED:
             return verdict
         failures.append(verdict)
@@ -270,6 +278,14 @@ def _any_of(program: Program, base: Obligation, ways: list[Way], message: str) -
         return refuted
     reason = "; ".join(dict.fromkeys(f.reason for f in failures)) or "nothing orders it"
     return replace(base, status=Status.UNKNOWN, reason=reason)
+
+
+def _by_axiom(program: Program, proved: Obligation, axiom: str, message: str) -> Obligation:
+    """The proof with the axiom that makes it one, or UNKNOWN if that is not in force."""
+    if axiom not in program.axioms:
+        reason = f"only axiom {axiom}, which is not accepted, allows it: {message}"
+        return replace(proved, status=Status.UNKNOWN, reason=reason, chains=())
+    return replace(proved, chains=(*proved.chains, Chain("the phase is complete, though no wait says so", (axiom,))))
 
 
 def _all_of(program: Program, base: Obligation, way: Way, message: str) -> Obligation:

@@ -18,7 +18,7 @@ from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Occurrence, Unrolling, occurrences
 from exogpu.verify.graph import Search
 from exogpu.verify.needs import FenceKind, Needs
-from exogpu.verify.ordering import Impossible, Proved, Undecided, Violated, decide
+from exogpu.verify.ordering import Impossible, Outcome, Proved, Undecided, Violated, decide
 from exogpu.verify.overflow import overflow_claims
 from exogpu.verify.pieces import Piece
 from exogpu.verify.program import ArriveAction, Buffer, ExitAction, InGroup, Program
@@ -57,11 +57,21 @@ def _all_conflicts(program: Program) -> Iterator[Conflict]:
 
 def _races(program: Program, conflict: Conflict) -> Iterator[Obligation]:
     outcome = decide(program, conflict.goal)
-    if not isinstance(outcome, Impossible):
+    divided = conflict.divided if "F5" in program.axioms else None
+    if isinstance(outcome, Violated | Undecided) and divided is not None:
+        yield _by_rows(_race(decide(program, divided.goal), divided))
+    elif not isinstance(outcome, Impossible):
         yield _race(outcome, conflict)
 
 
-def _race(outcome: Proved | Violated | Undecided, conflict: Conflict) -> Obligation:
+def _by_rows(verdict: Obligation) -> Obligation:
+    """A proof by what each warp reads of a wgmma's operand says so."""
+    if verdict.status is not Status.PROVED:
+        return verdict
+    return replace(verdict, chains=(*verdict.chains, Chain("each warp reads its own rows of the operand", ("F5",))))
+
+
+def _race(outcome: Outcome, conflict: Conflict) -> Obligation:
     first, second = conflict.first, conflict.second
     rule = conflict.rule
     missing: tuple[str, ...] = ()
@@ -98,14 +108,14 @@ def _asked(conflict: Conflict) -> str:
     )
 
 
-def _with(
-    base: Obligation, outcome: Proved | Violated | Undecided, conflict: Conflict, missing: tuple[str, ...]
-) -> Obligation:
+def _with(base: Obligation, outcome: Outcome, conflict: Conflict, missing: tuple[str, ...]) -> Obligation:
     """The obligation with its verdict; `missing` axioms would order a violated pair."""
     first, second = conflict.first, conflict.second
     match outcome:
         case Proved(chains, query):
             return replace(base, chains=chains, queries=(query,))
+        case Impossible():
+            return base
         case Undecided(reason):
             return replace(base, status=Status.UNKNOWN, reason=reason)
         case Violated():

@@ -96,7 +96,8 @@ def _signal(program: Program, event: Event) -> tuple[str, tuple[str, ...]]:
         return "the arrive is for the awaited phase or an earlier one", ()
     barrier, lag = program.barriers[event.action.barrier], event.action.lag
     phase = "generation" if barrier.named else "phase"
-    why = f"the arrive is for the {phase} of {barrier.name} that is awaited, or an earlier one"
+    which = "an earlier one in its slot" if barrier.ring > 1 else "an earlier one"
+    why = f"the arrive, or a later one of its thread, is for the {phase} of {barrier.name} that is awaited, or {which}"
     if lag:
         turn = " (one turn of the ring)" if lag == barrier.ring else ""
         why += f"; the n-th await is for phase n - {lag}{turn}"

@@ -38,7 +38,8 @@ def faults(program: Program, sizes: Env, coordinates: tuple[Env, ...] = ()) -> I
         yield Fault("barrier", str(ending))
         return
     tasks = unrolling.tasks
-    for conflict in (*conflicts(program), *reuse_conflicts(program)):
+    for pair in (*conflicts(program), *reuse_conflicts(program)):
+        conflict = pair.divided if pair.divided is not None and "F5" in program.axioms else pair
         found = next(_unordered(unrolling, conflict, sizes, tasks), None)
         if found is not None:
             yield Fault(conflict.rule, f"{conflict.goal.name}: {dict(found[0].env)} and {dict(found[1].env)}")

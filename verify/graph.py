@@ -83,6 +83,7 @@ class Search:
         self.threads = frozenset(threads) | frozenset(source.threads)
         self.keys: dict[int, list[Key]] = {}
         self.waits: dict[tuple[str, int], dict[int, dict[int, list[_Waiting]]]] = {}
+        self.told: set[tuple[str, int, int, int, frozenset[Side]]] = set()
 
     def path_to(self, target: Occurrence) -> list[PathNode] | None:
         """The intermediate nodes of a shortest path to `target` (empty: ordered directly), or None."""
@@ -97,6 +98,7 @@ class Search:
             return None
         parents: dict[_State, _State | None] = {}
         queue: deque[_State] = deque()
+        self.told.clear()
         for n, t in self._start():
             self._push(queue, parents, (n, t, required - self._fenced(n, t)), None)
         while queue:
@@ -104,7 +106,7 @@ class Search:
             n, t, missing = state
             if not missing and self._reaches(n, t, target):
                 return self._unwind(state, parents)
-            for m, s in self._successors(n, t):
+            for m, s in self._successors(n, t, missing):
                 self._push(queue, parents, (m, s, missing - self._fenced(m, s)), state)
         return None
 
@@ -309,13 +311,23 @@ class Search:
         item = self.u.items[n]
         yield n, item.first if item.event.exec is Exec.TOGETHER else thread
 
-    def _successors(self, n: int, thread: int) -> Iterator[tuple[int, int]]:
+    def _successors(self, n: int, thread: int, missing: frozenset[Side]) -> Iterator[tuple[int, int]]:
         item = self.u.items[n]
         for t in self._leaving(item, thread):
             yield from self._next(t, item.key)
-        if isinstance(item.event.action, ArriveAction):
+        if isinstance(item.event.action, ArriveAction) and self._first_to_tell(item.event.action, n, thread, missing):
             yield from self._woken(item, thread, self.u.barrier_cta(n), self.u.number(n, thread))
         yield from self._ends_elsewhere(n)
+
+    def _first_to_tell(self, signal: ArriveAction, n: int, thread: int, missing: frozenset[Side]) -> bool:
+        """No arrive for this phase has handed on as much yet: the others only lead where the first does."""
+        if not self.needs.through(signal, self.axioms):
+            return False
+        phase = (signal.barrier, self.u.barrier_cta(n), self.u.number(n, thread))
+        told = (*phase, thread // self.u.program.threads, missing)
+        fresh = told not in self.told
+        self.told.add(told)
+        return fresh
 
     def _leaving(self, item: Occurrence, thread: int) -> Iterator[int]:
         if item.event.exec is Exec.TOGETHER:

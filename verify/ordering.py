@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 
 from exogpu.ir.walk import index_names
 from exogpu.smt.solver import Sat, Unknown, Unsat
@@ -255,21 +255,21 @@ class _ChainSearch:
 
     def _path(self, unrolling: Unrolling, ends: Mapping[str, Occurrence]) -> _Found | None:
         """A path, if there is one, rather one without avoidable axioms (L1 concerns pairs that need a fence only)."""
-        program = self.session.program
-        in_force = program.axioms
-        attempts = [(True, False)]
-        if len(unrolling.ctas) == program.cluster:
-            attempts += [(False, False), (False, True)]
-        for frugal, everybody in attempts:
-            for direction in self.directions:
-                x, y, needs = whole(ends[direction.first]), ends[direction.second], direction.needs
-                avoided = AVOIDABLE if needs.fence is not None else AVOIDABLE - {"L1"}
-                allowed = in_force - avoided if frugal else in_force
-                if frugal or everybody or in_force & avoided:
-                    search = Search(unrolling, x, needs, everybody=everybody, axioms=allowed)
-                    path = search.path_to(y)
-                    if path is not None:
-                        return _Found(direction, path, search)
+        in_force = self.session.program.axioms
+        attempts = [(True, False), (False, False), (False, True)]
+        complete = len(unrolling.ctas) == self.session.program.cluster
+        tried: set[tuple[_Direction, frozenset[str], bool]] = set()
+        for (frugal, everybody), direction in product(attempts if complete else attempts[:1], self.directions):
+            x, y, needs = whole(ends[direction.first]), ends[direction.second], direction.needs
+            avoided = AVOIDABLE if needs.fence is not None else AVOIDABLE - {"L1"}
+            allowed = in_force - avoided if frugal else in_force
+            if (direction, allowed, everybody) in tried:
+                continue
+            tried.add((direction, allowed, everybody))
+            search = Search(unrolling, x, needs, everybody=everybody, axioms=allowed)
+            path = search.path_to(y)
+            if path is not None:
+                return _Found(direction, path, search)
         return None
 
 

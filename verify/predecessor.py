@@ -36,10 +36,11 @@ from exogpu.verify.tally import Tally
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Reasons that are enough together: properties that hold, and pairs that are ordered."""
+    """Reasons that are enough together: properties that hold, pairs that are ordered, and perhaps an axiom."""
 
     goals: tuple[Goal, ...]
     exists: tuple[Property, ...] = ()
+    axiom: str | None = None
 
 
 def ways_for_wait(program: Program, barrier: Barrier, wait: Event) -> list[Way]:
@@ -66,7 +67,8 @@ def ways_for_signal(program: Program, barrier: Barrier, signal: Event) -> list[W
     groups = [p for p in parties(program, arrives(program, barrier.name)) if p.ctas & used]
     exist = (_arrived(barrier, signal, sent, p, n) for n, p in enumerate(groups))
     existing = tuple(exist)
-    return [*ways, *(Way(way.goals, existing) for way in _completed(program, barrier, signal))]
+    ways.append(Way((), (_once(barrier, signal),)))
+    return [*ways, *(Way(way.goals, existing, "L10") for way in _completed(program, barrier, signal))]
 
 
 def _completed(program: Program, barrier: Barrier, later: Event) -> Iterator[Way]:
@@ -100,6 +102,15 @@ def _follows(barrier: Barrier, earlier: Event, later: Event, *, peers: bool) -> 
     name = f"before/{barrier.name}/{earlier.id}-{later.id}"
     needs, also = performed(earlier)
     return Goal(name, earlier, later, condition, check, needs, also=also)
+
+
+def _once(barrier: Barrier, signal: Event) -> Property:
+    """Every slot of the ring has one phase, so there is none before."""
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        return model.ctx.ge(phases.phase(xs[0]), barrier.ring)
+
+    return Property(f"before/{barrier.name}/{signal.id}/once", (signal,), bad, None)
 
 
 def _arrived(barrier: Barrier, signal: Event, sent: list[Event], party: Party, n: int) -> Property:

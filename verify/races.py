@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
@@ -30,13 +31,15 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A pair of statements that may touch one element, and the rule that its violation breaks."""
+    """A pair of statements that may touch one element, and the rule that its violation breaks. `divided`: the same if
+    each warp of a warpgroup reads its own rows of a wgmma's operand alone (F5); None if that makes no difference."""
 
     first: Use
     second: Use
     buffer: Buffer
     rule: str
     goal: Goal
+    divided: Conflict | None = None
 
     @property
     def reuses(self) -> bool:
@@ -58,7 +61,7 @@ def conflicts(program: Program) -> Iterator[Conflict]:
             # without a sequential order one question covers both orders
             for second in found if program.sequential else found[n:]:
                 if conflicting(first.access, second.access):
-                    yield _pair(program, buffer, first, second)
+                    yield either_reading(partial(_pair, program, buffer), first, second)
     exits = [e for e in program.events if isinstance(e.action, ExitAction)]
     for name, found in uses.items() if program.sequential else ():
         buffer = program.buffers[name]
@@ -73,6 +76,20 @@ def conflicting(a: Access, b: Access) -> bool:
     if a.mode is Mode.READ and b.mode is Mode.READ:
         return False
     return not (a.mode is Mode.REDUCE and b.mode is Mode.REDUCE and a.proxy is b.proxy)
+
+
+def either_reading(pair: Callable[[Use, Use], Conflict], first: Use, second: Use) -> Conflict:
+    """The conflict of two uses whose wgmmas may read all of their operands in every warp, and as F5 has it."""
+    whole = pair(_undivided(first), _undivided(second))
+    if (whole.first, whole.second) == (first, second):
+        return whole
+    return replace(whole, divided=pair(first, second))
+
+
+def _undivided(use: Use) -> Use:
+    if use.access.proxy is not Proxy.ASYNC or use.access.warp_dim is None:
+        return use
+    return replace(use, access=replace(use.access, warp_dim=None))
 
 
 def _pair(program: Program, buffer: Buffer, first: Use, second: Use) -> Conflict:

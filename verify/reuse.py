@@ -8,6 +8,7 @@ a rectangle contains bytes between its rows, so this asks for a little more than
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import permutations
 
 from exogpu.ir.evaluate import const
@@ -20,7 +21,16 @@ from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordering import Goal
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import Access, Buffer, Program
-from exogpu.verify.races import Conflict, Use, common_range, concrete_box, conflicting, happens, ordering_needs
+from exogpu.verify.races import (
+    Conflict,
+    Use,
+    common_range,
+    concrete_box,
+    conflicting,
+    either_reading,
+    happens,
+    ordering_needs,
+)
 
 
 def reuse_conflicts(program: Program) -> Iterator[Conflict]:
@@ -36,7 +46,7 @@ def reuse_conflicts(program: Program) -> Iterator[Conflict]:
         for first in uses.get(one.name, ()):
             for second in uses.get(other.name, ()):
                 if conflicting(first.access, second.access):
-                    yield _pair(program, one, other, first, second)
+                    yield either_reading(partial(_pair, program, one, other), first, second)
 
 
 def _pair(program: Program, one: Buffer, other: Buffer, first: Use, second: Use) -> Conflict:

@@ -26,6 +26,7 @@ HELP = {
     "so the copies come before the Arrive that expects them",
     "mbar.unobserved_phase": "wait for the phase that last used this mbarrier before arriving on it again",
     "mbar.parity_alias": "let every waiter pass its phase before the barrier can advance by another ring",
+    "mbar.lag": "wait with a lag of at most the ring: with lag=ring the n-th await waits until slot n mod ring is free",
     "deadlock.cycle": "make every awaited phase complete by arrives that come earlier in the sequential order",
     "smem.reuse": "hand it on: a Fence that both pass, or Arrive when the last access is done and Await before "
     "the next owner's first",

@@ -10,13 +10,21 @@ from exogpu.verify.ordering import Violated
 from exogpu.verify.program import ExitAction, InGroup
 from exogpu.verify.races import Conflict
 
-DRAIN = "L6"
+DRAIN, ROWS = "L6", "F5"
 
 
 def would_accept(outcome: Violated, conflict: Conflict) -> tuple[str, ...]:
     """The axioms out of force that would accept a violated pair: one if one is enough, else all that it takes; empty if
     no axioms do."""
+    if _apart_by_rows(outcome, conflict):
+        return (ROWS,)
     return (DRAIN,) if drained(conflict) else would_order(outcome, conflict.goal.needs)
+
+
+def _apart_by_rows(outcome: Violated, conflict: Conflict) -> bool:
+    """The two meet only if a warp reads more of a wgmma's operand than its own rows (F5)."""
+    u, x, y = outcome.unrolling, outcome.x, outcome.y
+    return conflict.divided is not None and not conflict.divided.goal.check(u, x, y)
 
 
 def would_order(outcome: Violated, needs: Needs) -> tuple[str, ...]:

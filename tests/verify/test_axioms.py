@@ -158,10 +158,44 @@ def test_a_store_in_flight_at_the_end_needs_l6(tmp_path: Path) -> None:
 
 def test_policy_by_name() -> None:
     assert Policy().in_force == ASSUMED
-    assert STRICT.withdrawn == ("L1",)
-    assert Policy(strict=True, accepted=frozenset(("L1",))).in_force == ASSUMED
+    assert STRICT.withdrawn == ("F5", "L1", "L10")
+    assert Policy(strict=True, accepted=frozenset(STRICT.withdrawn)).in_force == ASSUMED
     assert "L12" in Policy(accepted=frozenset(("L12",))).in_force
     assert find_axiom("warpgroup-wait") is find_axiom("L12") and find_axiom("") is None
+
+
+ROWS = """def k(A: bf16[64, 16] @ GMEM, C: f32[64, 8] @ GMEM):
+    block(128)
+    for task in tasks(0, 1):
+        a: bf16[64, 64] @ SMEM(swizzle=128)
+        b: bf16[8, 64] @ SMEM(swizzle=128)
+        x: f32[1, 64, 8] @ WGMMA_D
+        for t in threads(128):
+            for i in seq(0, 4):
+                b[t // 16, 4 * (t % 16) + i] = 1.0
+        fence_proxy_async()
+        Fence()
+        for t in threads(128):
+            for j in seq(0, 8):
+                a[t // 2, 8 * (t % 2) + j] = A[t // 2, 8 * (t % 2) + j]
+        fence_proxy_async()
+        @wait@
+        wgmma_fence()
+        wgmma(x[0, :, :], a[:, 0:16], b[:, 0:16], accumulate=False)
+        wgmma_commit()
+        wgmma_wait(0)
+        acc_store(C[0:64, 0:8], x[0, :, :])
+"""
+
+
+def test_that_a_warp_reads_its_own_rows_is_an_axiom(tmp_path: Path) -> None:
+    """Only a barrier of the whole warpgroup collects the rows that the other warps have written."""
+    by_warps = ROWS.replace("@wait@", "for w in threads(4, unit=warp):\n            Fence()")
+    assert "F5" in verdict(tmp_path, by_warps).axioms
+    ((_, status, _, message),) = undecided(verdict(tmp_path, by_warps, policy=STRICT))
+    assert status is Status.REFUTED and message.endswith("unless axiom F5 is accepted")
+    together = ROWS.replace("@wait@", "Fence()")
+    assert verdict(tmp_path, together).axioms == verdict(tmp_path, together, policy=STRICT).axioms == ("F6", "L5")
 
 
 def test_the_proofs_page_lists_every_axiom() -> None:

@@ -205,3 +205,27 @@ def test_an_arrive_on_another_ctas_barrier_is_performed_before_it_ends(
     report = verdict(tmp_path, LAST_ARRIVE.format(relaxed=relaxed, join=join, waits=waits))
     assert broken(report) == rules
     assert (report.status is Status.PROVED) == (not rules)
+
+
+NOBODY_WAITS = """def k(M: size):
+    block(32{persistent})
+    bar = mbarrier(ring=1, count=1)
+    for m in tasks(0, M):
+        for t in threads(1):
+            Arrive(bar)
+            {wait}
+"""
+
+
+@pytest.mark.parametrize(
+    ("persistent", "wait", "used"),
+    [("", "", ()), (", persistent=True", "Await(bar)", ()), (", persistent=True", "", ("L10",))],
+)
+def test_a_phase_that_nobody_waits_for_is_observed_by_an_axiom(
+    tmp_path: Path, persistent: str, wait: str, used: tuple[str, ...]
+) -> None:
+    """Where there is no phase before in the slot, there is nothing to observe."""
+    text = NOBODY_WAITS.format(persistent=persistent, wait=wait)
+    report = verdict(tmp_path, text)
+    assert report.status is Status.PROVED and report.axioms == used
+    assert verdict(tmp_path, text, policy=Policy(strict=True)).status is (Status.UNKNOWN if used else Status.PROVED)

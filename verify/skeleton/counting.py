@@ -7,7 +7,7 @@ of its own steps since then. `s = (s + 1) % S; if s == 0: ph ^= 1` counts how of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from exogpu.ir.index import Cmp, Int, Var
@@ -30,6 +30,34 @@ class Start:
     depth: int
     modulus: int | None
     round: str | None = None
+
+
+def wrapped(stmts: Block) -> Block:
+    """The same with `s += 1; if s == S: s = 0; ph ^= 1` as `s = (s + 1) % S; if s == 0: ph ^= 1`."""
+    out: list[Stmt] = []
+    for stmt in map(_inside, stmts):
+        before = out[-1] if out else None
+        match before, stmt:
+            case Step(name, 1, None), If(Cmp("==", Var(tested), Int(top)) as test, then, ()) if tested == name:
+                rest = tuple(t for t in then if t != Let(name, Int(0)))
+                if isinstance(before, Step) and len(rest) == len(then) - 1 and top > 0:
+                    out[-1] = replace(before, modulus=top)
+                    out += [replace(stmt, cond=replace(test, right=Int(0)), then=rest)] if rest else []
+                    continue
+            case _:
+                pass
+        out.append(stmt)
+    return tuple(out)
+
+
+def _inside(stmt: Stmt) -> Stmt:
+    match stmt:
+        case For(body=body) | Elect(body=body):
+            return replace(stmt, body=wrapped(body))
+        case If(then=then, orelse=orelse):
+            return replace(stmt, then=wrapped(then), orelse=wrapped(orelse))
+        case _:
+            return stmt
 
 
 def starts(stmts: Block, span: Span) -> Iterator[Start]:

@@ -13,7 +13,7 @@ from exogpu.ir.skeleton.operations import Arrive, Check, ClusterArrive, Exit, Me
 from exogpu.ir.skeleton.tree import RANK, TID, Elect, For, If, Let, RoleDecl, Skeleton, Step, Stmt, Unknown
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
-from exogpu.verify.skeleton.counting import starts, turns
+from exogpu.verify.skeleton.counting import starts, turns, wrapped
 from exogpu.verify.skeleton.operations import Fences, Operations, Reading
 from exogpu.verify.skeleton.place import Numbers, Place
 from exogpu.verify.skeleton.unsupported import NotModelled
@@ -33,6 +33,7 @@ class Walk:
     rounds: dict[str, list[str]] = field(default_factory=dict)
     blocks: int = 0
     unknowns: dict[str, Unknown] = field(default_factory=dict)
+    holders: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def run(self) -> None:
         """Walks every body."""
@@ -41,9 +42,10 @@ class Walk:
         for body in self.skeleton.bodies:
             names: dict[str, Index] = {RANK: Int(body.role.ctas[0])} if len(body.role.ctas) == 1 else {}
             place = Place((), (), numbers, body.role, tuple(range(body.role.threads)), names)
-            for counter in self._counters(body.role, body.stmts):
+            stmts = wrapped(body.stmts)
+            for counter in self._counters(body.role, stmts):
                 place = counter(place)
-            self.block(body.stmts, place)
+            self.block(stmts, place)
 
     # -- counters ------------------------------------------------------------------------------------------------
 
@@ -65,7 +67,7 @@ class Walk:
     def step(self, stmt: Step, place: Place) -> None:
         """Steps are events of which counters count the executions."""
         meaning = place.names[stmt.name]
-        if not isinstance(meaning, Var) or len(place.who) != place.role.threads or place.explicit:
+        if not isinstance(meaning, Var) or place.who != self.holders.get(meaning.name) or place.explicit:
             raise NotModelled(f"the counter `{stmt.name}` differs between threads", stmt.span)
         found = self.derived[meaning.name]
         if not isinstance(found, Counter) or found.modulus != stmt.modulus:
@@ -122,6 +124,8 @@ class Walk:
         """A name for an expression, or the start of a counter."""
         known = place.names.get(stmt.name)
         if isinstance(known, Var) and isinstance(self.derived.get(known.name), Counter):
+            # whoever has the counter steps it: all of these threads, and they alone
+            self.holders[known.name] = place.who
             return place
         if known is not None and place.given.get(stmt.name) != place.block:
             raise NotModelled(f"`{stmt.name}` gets a value in more than one place", stmt.span)

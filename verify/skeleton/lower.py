@@ -14,10 +14,11 @@ from exogpu.ir.skeleton.tree import RANK, TID, Elect, For, If, Let, RoleDecl, Sk
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
 from exogpu.verify.skeleton.counting import starts, turns, wrapped
+from exogpu.verify.skeleton.election import any_will_do
 from exogpu.verify.skeleton.operations import Fences, Operations, Reading
 from exogpu.verify.skeleton.place import Numbers, Place
 from exogpu.verify.skeleton.unsupported import NotModelled
-from exogpu.verify.skeleton.walk import names_in, nested
+from exogpu.verify.skeleton.walk import nested
 
 MOST_UNROLLED = 16
 """Most iterations of a loop with literal bounds that is unrolled, where its variable names a barrier."""
@@ -133,18 +134,14 @@ class Walk:
 
     def elect(self, stmt: Elect, place: Place) -> Place:
         """The lanes of each warp meet, then one thread of each unit goes on alone."""
-        chosen = elected(place)
-        if stmt.any:
-            self._any_will_do(stmt, place)
+        chosen, body = elected(place), stmt.body
         self.emit.meet(stmt, place)
-        return self._after(stmt.body, place, self.inside(chosen, place, stmt.body))
-
-    def _any_will_do(self, stmt: Elect, place: Place) -> None:
-        """Whichever lane is elected, the proof for the first is one for it: nothing else tells threads apart."""
-        body = next(b for b in self.skeleton.bodies if b.role == place.role)
-        for s, _ in nested(body.stmts):
-            if TID in names_in(s) and not (isinstance(s, Check) and s in [t for t, _ in nested(stmt.body)]):
-                raise NotModelled("one lane of many is elected, and others are told apart, too", stmt.span)
+        if stmt.any:
+            any_will_do(self.skeleton, next(b for b in self.skeleton.bodies if b.role == place.role), stmt)
+            # what is to hold for the lane that is chosen is shown for every lane
+            self.block(tuple(s for s in body if isinstance(s, Check)), place)
+            body = tuple(s for s in body if not isinstance(s, Check))
+        return self._after(body, place, self.inside(chosen, place, body))
 
     def inside(self, who: tuple[int, ...], place: Place, body: tuple[Stmt, ...]) -> tuple[int, ...]:
         """A body by some of the threads."""

@@ -65,6 +65,11 @@ class Walk:
             self.derived[variable] = counter
             yield _Naming(name, variable)
 
+    def _stepped(self, role: RoleDecl) -> set[str]:
+        """The names of a role's counters."""
+        (body,) = (b for b in self.skeleton.bodies if b.role == role)
+        return {s.name for s, _ in nested(body.stmts) if isinstance(s, Step)}
+
     def step(self, stmt: Step, place: Place) -> None:
         """Steps are events of which counters count the executions."""
         meaning = place.names[stmt.name]
@@ -202,6 +207,8 @@ class Walk:
         if first is not None and last is not None and self.emit.names_barrier(stmt):
             if last - first > MOST_UNROLLED:
                 raise NotModelled(f"more than {MOST_UNROLLED} iterations name different barriers", stmt.span)
+            if any(s.name in self._stepped(place.role) for s, _ in nested(stmt.body) if isinstance(s, Let)):
+                raise NotModelled("a counter starts anew where iterations name different barriers", stmt.span)
             for value in range(first, last):
                 self.block(stmt.body, place.naming(stmt.var, Int(value)))
             return

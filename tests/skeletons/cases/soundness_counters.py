@@ -132,11 +132,33 @@ def wraps_behind(used):
     return kernel
 
 
+def anew(each):
+    """A counter that starts anew for each CTA, or goes on."""
+
+    @skeleton
+    def kernel():
+        cluster(2)
+        done = mbarrier(count=1)
+        x = smem()
+        with role("p", threads=1, ctas=0):
+            if not each:
+                c = 0
+            for k in range(2):
+                if each:
+                    c = 0
+                check(c == 2 * k)
+                load(peer(x, k))
+                c += 2
+
+    return kernel
+
+
 TWINS = [
     ("deadlock.cycle", steps(False), steps(True)),
     ("race.waw", named(False), named(True)),
     ("bounds", starts(3), starts(2)),
     ("deadlock.cycle | mbar.parity_alias", turns(False), turns(True)),
     ("race.waw", wraps(3, 3), wraps(2, 3)),
+    ("seq.mismatch", anew(True), anew(False)),
     ("race.waw", wraps_behind(True), wraps_behind(False)),
 ]

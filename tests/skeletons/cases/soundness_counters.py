@@ -141,14 +141,18 @@ def anew(each):
         done = mbarrier(count=1)
         x = smem()
         with role("p", threads=1, ctas=0):
-            if not each:
-                c = 0
-            for k in range(2):
-                if each:
+            if each:
+                for k in range(2):
                     c = 0
-                check(c == 2 * k)
-                load(peer(x, k))
-                c += 2
+                    check(c == 2 * k)
+                    load(peer(x, k))
+                    c += 2
+            else:
+                c = 0
+                for k in range(2):
+                    check(c == 2 * k)
+                    load(peer(x, k))
+                    c += 2
 
     return kernel
 

@@ -16,7 +16,7 @@ from exogpu.verify.skeleton.verdict import proof
 
 PROVED, UNKNOWN, NO_MODEL = "PROVED", "UNKNOWN", "NO MODEL"
 """What becomes of a proof."""
-PROVED_SIZES, OTHER_SIZES = 7, 2
+PROVED_SIZES, OTHER_SIZES = 7, 6
 """At how many sizes a proved skeleton is executed, and one that is not."""
 
 

@@ -239,7 +239,7 @@ class _ChainSearch:
         search, x, y = found.search, found.search.source, found.search.target
         path = shorten(search, found.path, y) if found.path else []
         edges = [search.edge(a, b) or Edge.PROGRAM_ORDER for a, b in pairwise(path)]
-        lifted = lift_path(self.session.program, x, y, path, edges, search.axioms)
+        lifted = lift_path(self.session.program, x, y, path, edges, search.axioms, search.u.sizes)
         new = [k for c in lifted if (k := _Known(found.direction, c)) not in self.chains.values()]
         if not new:
             return Undecided(f"no chain explains why {x.event.label} precedes {y.event.label} in one case")

@@ -76,7 +76,7 @@ def prepare(skeleton: Skeleton, policy: Policy) -> tuple[Program, Facts]:
 def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals) -> tuple[Program, Facts]:
     windows = Windows({o.name: o for o in skeleton.objects}, skeleton.cluster)
     operations = Operations(skeleton, windows, signals)
-    walk = Walk(skeleton, operations)
+    walk = Walk(skeleton, operations, signals.derived)
     walk.run()
     program = Program(
         name=skeleton.name,

@@ -56,11 +56,14 @@ class Engine:
         return Z3Terms()
 
     @cached_property
-    def parameters(self) -> z3.ParamsRef:
-        """Settings of every solver."""
+    def parameters(self) -> tuple[z3.ParamsRef, z3.ParamsRef]:
+        """Settings of every solver: for small unsat cores, and for any."""
+        return self._settings(minimize=True), self._settings(minimize=False)
+
+    def _settings(self, *, minimize: bool) -> z3.ParamsRef:
         out = z3.ParamsRef(self.terms.context)
         out.set("random_seed", 0)
-        out.set("core.minimize", True)
+        out.set("core.minimize", minimize)
         out.set("arith.solver", 2)  # the plain simplex: five times faster than the default on these questions
         out.set("rlimit", RLIMIT)
         out.set("timeout", WALL_MS)
@@ -75,12 +78,19 @@ class Solver:
         self._terms = engine.terms
         # not SolverFor: its tactics cost more on these small questions than they save
         self._z3 = z3.SimpleSolver(ctx=engine.terms.context)
-        z3core.Z3_solver_set_params(engine.terms.context.ref(), self._z3.solver, engine.parameters.params)
         self._ref = engine.terms.context.ref()
+        self._settings = engine.parameters
+        self._small_cores: bool | None = None
         self._flags: dict[str, Formula] = {}
         self._trials: dict[str, Formula] = {}
         self._asserted: list[Formula] = []
         self._spent = self._counter()
+
+    def _set(self, *, small_cores: bool) -> None:
+        if small_cores != self._small_cores:
+            chosen = self._settings[0 if small_cores else 1]
+            z3core.Z3_solver_set_params(self._ref, self._z3.solver, chosen.params)
+            self._small_cores = small_cores
 
     @property
     def rlimit(self) -> int:
@@ -115,8 +125,10 @@ class Solver:
             self._trials[name] = self._api.flag(f"try.{name}")
             self._pose([self._api.implies(self._trials[name], formula)])
 
-    def check(self, extra: Sequence[Formula] = (), trial: str | None = None) -> Result:
-        """Decides the asserted formulas, the named assumptions, `extra`, and the formula on trial."""
+    def check(self, extra: Sequence[Formula] = (), trial: str | None = None, *, small_core: bool = True) -> Result:
+        """Decides the asserted formulas, the named assumptions, `extra`, and the formula on trial. Without `small_core`
+        an unsat core may name more than it takes, which costs less."""
+        self._set(small_cores=small_core)
         if extra:
             z3core.Z3_solver_push(self._ref, self._z3.solver)
             self._pose(extra)

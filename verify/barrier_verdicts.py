@@ -28,12 +28,12 @@ from exogpu.verify.performed import performed
 from exogpu.verify.phases import Phases, arrives, awaits, barrier_cta, channels, copies
 from exogpu.verify.pieces import GROUP, Piece
 from exogpu.verify.predecessor import Way, ways_for_signal, ways_for_wait
-from exogpu.verify.program import Barrier, Event, ExitAction, Program
+from exogpu.verify.program import AwaitAction, Barrier, Event, ExitAction, Program
 from exogpu.verify.replay import by_machine, reached, run
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.split import in_turns
-from exogpu.verify.text import HELP, HOLD
+from exogpu.verify.text import HELP, HOLD, NOBODY
 from exogpu.verify.transactions import byte_obligations
 from exogpu.verify.trial import on_trial
 from exogpu.verify.withdrawn import would_order
@@ -135,14 +135,15 @@ def _count(program: Program, barrier: Barrier) -> Obligation:
     )
     if found == barrier.count:
         return base
-    message = f"`{barrier.name}` waits for {barrier.count} arrivals per phase but {found} threads arrive"
+    who = "no thread arrives on it" if not found else f"{found} thread{'s arrive' if found > 1 else ' arrives'}"
+    message = f"`{barrier.name}` waits for {barrier.count} arrival{'s' * (barrier.count > 1)} per phase, but {who}"
     tried = replace(base, status=Status.UNKNOWN, reason=f"{message}, yet no run was found to try")
-    for wait in awaits(program, barrier.name) or arrives(program, barrier.name):
-        verdict = hold(program, reached(wait))
+    for statement in (*arrives(program, barrier.name), *awaits(program, barrier.name)):
+        verdict = hold(program, reached(statement))
         if isinstance(verdict, Found):
-            tried = run(program, base, verdict.sizes, message)
+            tried = run(program, base, verdict.sizes, message, minimal=False)
             if tried.status is Status.REFUTED:
-                return tried
+                return tried if found else replace(tried, help=NOBODY)
     return tried
 
 
@@ -176,7 +177,13 @@ def _parity(program: Program, barrier: Barrier, wait: Event) -> Obligation:
     base = replace(base, question=asked)
     ways = [Way(tuple(not_lapped(program, barrier, wait, a) for a in p.statements)) for p in groups]
     message = f"`{barrier.name}` can advance by a whole ring before this wait has passed, so its parity aliases"
-    return _any_of(program, base, ways, message)
+    lag = wait.action.lag if isinstance(wait.action, AwaitAction) else 0
+    if lag <= barrier.ring:
+        return _any_of(program, base, ways, message)
+    message = f"this wait lags by {lag}, more than the ring of `{barrier.name}`, which is {barrier.ring}: {message}"
+    verdict = _any_of(program, base, ways, message)
+    refuted = replace(verdict, rule="mbar.lag", help=HELP["mbar.lag"])
+    return refuted if verdict.status is Status.REFUTED else verdict
 
 
 def _before_wait(program: Program, barrier: Barrier, wait: Event) -> Obligation:

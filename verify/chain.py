@@ -22,6 +22,8 @@ from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
 from exogpu.verify.landing import landed
 from exogpu.verify.needs import FenceKind, Needs, Side, covers_cluster
+from exogpu.verify.nth import executions, nth
+from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases
 from exogpu.verify.pipeline import of_one_shape, tile
 from exogpu.verify.program import (
@@ -104,12 +106,14 @@ Where = Near | Skipped | First | Last | ThreadOf | Fixed | CtaOf | Meant
 class Link:
     """An intermediate event of a chain: iteration per loop, and its lane (an anchor's thread, or an offset).
 
-    The anchor "next" is the link after this one, where both are steps of one thread.
+    The anchor "next" is the link after this one, where both are steps of one thread. With `counted`, an anchor and a
+    distance, its iterations are those of the execution whose number is so much more than the anchor's of its own.
     """
 
     event: Event
     where: tuple[tuple[str, Where], ...]
     lane: str | int
+    counted: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +146,8 @@ class ChainFormula:
             return self.ctx.api.literal(False)
         try:
             nodes = self._instances(chain.links)
-        except KeyError:
-            # a guard or bound tests the coordinates of a task that is neither x's nor y's
+        except (KeyError, NoClosedForm):
+            # a guard or bound tests the coordinates of a task that is neither x's nor y's, or has no number
             return self.ctx.api.literal(False)
         parts: list[Formula] = [n.domain for n in nodes]
         if not nodes:
@@ -265,11 +269,15 @@ class ChainFormula:
         return self.phases.ends_after(a, b, barrier)
 
     def _program_order(self, a: Instance, b: Instance) -> Formula:
-        left = a.threads
+        parts = [self.model.before(a, b)]
         if self.needs.temporal and a.event.aligned:
-            warp = self.ctx.floordiv(left.first, WARP) * WARP
-            left = Span(warp, WARP)
-        return self.ctx.api.conj((self.model.same_thread(left, b.threads), self.model.before(a, b)))
+            # lanes of one warp that execute it together
+            warp = self.ctx.floordiv(a.threads.first, WARP) * WARP
+            together = Span(to_poly(self.ctx, a.event.first, a.env), a.event.size)
+            parts += [self.model.same_thread(Span(warp, WARP), b.threads), self.model.same_thread(together, b.threads)]
+        else:
+            parts.append(self.model.same_thread(a.threads, b.threads))
+        return self.ctx.api.conj(parts)
 
     def _instances(self, links: tuple[Link, ...]) -> list[Instance]:
         """From the last to the first, since a link may be named from the one after it."""
@@ -297,6 +305,10 @@ class ChainFormula:
             env[LANE] = lane
         elif link.event.exec is Exec.WARPS:
             env[WARP_OF_UNIT] = self.ctx.floordiv(lane, WARP)
+        if link.counted is not None:
+            anchor, distance = link.counted
+            wanted = executions(self.model, anchors[anchor]) + distance
+            return nth(self.model, link.event, env, wanted, f"n{len(self.ctx.definitions)}")
         return self.model.at(link.event, env)
 
     def _iteration(self, loop: Loop, where: Where, env: Mapping[str, Poly], anchors: Mapping[str, Instance]) -> Poly:

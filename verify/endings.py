@@ -9,12 +9,14 @@ from exogpu.verify.concrete import Occurrence
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One performed step: an occurrence, the thread that performed it, and barrier state after it."""
+    """One performed step: an occurrence, the thread that performed it, barrier state after it, and whether it ended a
+    phase."""
 
     index: int
     thread: int
     note: str
     state: tuple[tuple[str, str], ...] = ()
+    ends: bool = False
 
 
 @dataclass(frozen=True, slots=True)

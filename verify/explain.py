@@ -156,6 +156,10 @@ def _units(event: Event) -> int:
 
 def _when(link: Lifted) -> str:
     words = [_place("task" if var == TASK else var, place) for var, place in link.where]
+    if link.counted is not None:
+        anchor, distance = link.counted
+        further = f" {distance:+d}" if distance else ""
+        words.append(f"the execution with the number that {anchor} has of its own{further}")
     return ", ".join(word for word in words if word)
 
 
@@ -210,4 +214,7 @@ def _places(link: Lifted) -> str:
                 words.append(f"CTA {'of' if isinstance(where, CtaOf) else 'meant by'} {anchor}")
             case Fixed() | ThreadOf():
                 pass
+    if link.counted is not None:
+        anchor, distance = link.counted
+        words.append(f"no.({anchor}){f'{distance:+d}' if distance else ''}")
     return f" [{', '.join(words)}]" if words else ""

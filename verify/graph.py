@@ -83,7 +83,8 @@ class Search:
         threads = unrolling.program.everybody if everybody else unrolling.representatives
         self.threads = frozenset(threads) | frozenset(source.threads)
         self.keys: dict[int, list[Key]] = {}
-        self.waits: dict[tuple[str, int], dict[int, list[_Waiting]]] = {}
+        self.waits: dict[tuple[str, int], dict[int, dict[int, list[_Waiting]]]] = {}
+        self.told: set[tuple[str, int, int, int, frozenset[Side]]] = set()
 
     def path_to(self, target: Occurrence) -> list[PathNode] | None:
         """The intermediate nodes of a shortest path to `target` (empty: ordered directly), or None."""
@@ -98,6 +99,7 @@ class Search:
             return None
         parents: dict[_State, _State | None] = {}
         queue: deque[_State] = deque()
+        self.told.clear()
         for n, t in self._start():
             self._push(queue, parents, (n, t, required - self._fenced(n, t)), None)
         while queue:
@@ -105,7 +107,7 @@ class Search:
             n, t, missing = state
             if not missing and self._reaches(n, t, target):
                 return self._unwind(state, parents)
-            for m, s in self._successors(n, t):
+            for m, s in self._successors(n, t, missing):
                 self._push(queue, parents, (m, s, missing - self._fenced(m, s)), state)
         return None
 
@@ -216,9 +218,12 @@ class Search:
         signal = item.event.action
         if not isinstance(signal, ArriveAction) or not self.needs.through(signal, self.axioms):
             return
-        for w in self._ended(signal.barrier, cta, phase):
-            if self.needs.heard(w.action, abroad=self._apart(thread, w.thread)):
-                yield w.index, w.thread
+        for waits in self._ended(signal.barrier, cta, phase):
+            # what a thread does after its first such await follows in program order
+            for w in waits:
+                if self.needs.heard(w.action, abroad=self._apart(thread, w.thread)):
+                    yield w.index, w.thread
+                    break
 
     def _group_waits(self, group: Group, member: Occurrence, number: int) -> Iterator[tuple[int, int]]:
         """Waits that return only when a member of a commit group is done: by its own threads, with L12 by any of its
@@ -262,33 +267,37 @@ class Search:
             if isinstance(action, ArriveAction) and item.event.numbering is not None:
                 if action.after_copies and item.key > self.source.key:
                     phase = self.u.number(n, thread)
-                    yield from ((w.index, w.thread) for w in self._ended(action.barrier, cta, phase))
+                    yield from ((ws[0].index, ws[0].thread) for ws in self._ended(action.barrier, cta, phase) if ws)
             elif isinstance(action, ArriveAction) and self.u.barrier_cta(n) == cta:
                 arrives.setdefault(action.barrier, []).append(n)
                 plain |= set() if action.after_copies else {action.barrier}
         for barrier in arrives.keys() - plain:
             later = [self.u.number(n, thread) for n in arrives[barrier] if self.u.items[n].key > self.source.key]
-            yield from ((w.index, w.thread) for phase in later for w in self._ended(barrier, cta, phase))
+            yield from (
+                (w.index, w.thread) for phase in later for ws in self._ended(barrier, cta, phase) for w in ws[:1]
+            )
 
     def _completes(self, completion: TxOn, copy: Occurrence, phase: int) -> Iterator[tuple[int, int]]:
         """Awaits that return only when the copy is done: of its phase, or a later one of the same mbarrier."""
-        for w in self._ended(completion.barrier, cta_meant(self.u.program, copy), phase):
-            yield w.index, w.thread
+        for waits in self._ended(completion.barrier, cta_meant(self.u.program, copy), phase):
+            yield from ((w.index, w.thread) for w in waits[:1])
 
-    def _ended(self, barrier: str, cta: int, phase: int) -> Iterator[_Waiting]:
-        """Awaits on a CTA's barrier that return only after a phase: for it, or a later one of the same mbarrier."""
+    def _ended(self, barrier: str, cta: int, phase: int) -> Iterator[list[_Waiting]]:
+        """Per thread, awaits on a CTA's barrier that return only after a phase: for it, or a later one of the same
+        mbarrier."""
         ring = self.u.program.barriers[barrier].ring
         if (barrier, cta) not in self.waits:
-            slots: dict[int, list[_Waiting]] = {}
+            slots: dict[int, dict[int, list[_Waiting]]] = {}
             for n in self.u.waits.get((barrier, cta), ()):
                 action = self.u.items[n].event.action
                 for t in self.threads.intersection(self.u.items[n].threads):
                     if isinstance(action, AwaitAction):
                         waited = self.u.number(n, t)
-                        slots.setdefault(waited % ring, []).append(_Waiting(n, t, waited, action))
+                        slots.setdefault(waited % ring, {}).setdefault(t, []).append(_Waiting(n, t, waited, action))
             self.waits[barrier, cta] = slots
-        same = self.waits[barrier, cta].get(phase % ring, ())
-        return (w for w in same if ends_after(phase, w.phase, ring))
+        for waits in self.waits[barrier, cta].get(phase % ring, {}).values():
+            if waits[-1].phase >= phase:
+                yield [w for w in waits if ends_after(phase, w.phase, ring)]
 
     def _next(self, thread: int, key: Key) -> Iterator[tuple[int, int]]:
         if thread not in self.keys:
@@ -303,13 +312,23 @@ class Search:
         item = self.u.items[n]
         yield n, item.first if item.event.exec is Exec.TOGETHER else thread
 
-    def _successors(self, n: int, thread: int) -> Iterator[tuple[int, int]]:
+    def _successors(self, n: int, thread: int, missing: frozenset[Side]) -> Iterator[tuple[int, int]]:
         item = self.u.items[n]
         for t in self._leaving(item, thread):
             yield from self._next(t, item.key)
-        if isinstance(item.event.action, ArriveAction):
+        if isinstance(item.event.action, ArriveAction) and self._first_to_tell(item.event.action, n, thread, missing):
             yield from self._woken(item, thread, self.u.barrier_cta(n), self.u.number(n, thread))
         yield from self._ends_elsewhere(n)
+
+    def _first_to_tell(self, signal: ArriveAction, n: int, thread: int, missing: frozenset[Side]) -> bool:
+        """No arrive for this phase has handed on as much yet: the others only lead where the first does."""
+        if not self.needs.through(signal, self.axioms):
+            return False
+        phase = (signal.barrier, self.u.barrier_cta(n), self.u.number(n, thread))
+        told = (*phase, thread // self.u.program.threads, missing)
+        fresh = told not in self.told
+        self.told.add(told)
+        return fresh
 
     def _leaving(self, item: Occurrence, thread: int) -> Iterator[int]:
         if item.event.exec is Exec.TOGETHER:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from exogpu.ir.collective import WARP
+from exogpu.ir.index import BoolOp, Cmp, Cond, Int, Var
 from exogpu.ir.proc import MAX_SIZE
 from exogpu.ir.types import Gmem
 from exogpu.smt.context import Context
@@ -46,7 +47,7 @@ class Model:
     def __init__(self, ctx: Context, program: Program) -> None:
         self.ctx = ctx
         self.program = program
-        self.sizes: dict[str, Poly] = {s: ctx.fresh(s, 0, MAX_SIZE + 1) for s in program.sizes}
+        self.sizes: dict[str, Poly] = {s: _size(ctx, s, least(program.requires, s)) for s in program.sizes}
         limit = None if program.persistent else 2
         self.sizes[TASKS] = ctx.fresh(TASKS, 0, limit)
         requires = [to_formula(ctx, c, self.sizes) for c in program.requires]
@@ -230,3 +231,25 @@ class Model:
             size = to_poly(ctx, extent, self.sizes)
             parts += [ctx.lt(p, size), ctx.lt(q, size), ctx.lt(0, p + m), ctx.lt(0, q + n), ctx.lt(0, size)]
         return parts
+
+
+def least(requires: Iterable[Cond], size: str) -> int:
+    """The least value that preconditions such as `size >= 1` leave to a size."""
+    return max((_least(c, size) for c in requires), default=0)
+
+
+def _least(cond: Cond, size: str) -> int:
+    match cond:
+        case BoolOp("and", args):
+            return least(args, size)
+        case Cmp(">=", Var(name), Int(value)) | Cmp("<=", Int(value), Var(name)) if name == size:
+            return max(0, value)
+        case Cmp(">", Var(name), Int(value)) | Cmp("<", Int(value), Var(name)) if name == size:
+            return max(0, value + 1)
+        case _:
+            return 0
+
+
+def _size(ctx: Context, name: str, low: int) -> Poly:
+    """A size, as what it exceeds its least value by: `max(size - 1, 0)` folds where `size >= 1`."""
+    return ctx.fresh(f"({name}-{low})" if low else name, 0, MAX_SIZE + 1 - low) + low

@@ -283,9 +283,9 @@ class Machine:
         object_.tx += tx
         object_.pending -= together
         self.arrived[barrier, cta, phase] += together
-        self._settle(barrier, cta, phase % ring)
+        ends = self._settle(barrier, cta, phase % ring)
         what = f"arrives on {self._named(barrier, cta)} for {unit} {phase}"
-        self._note(index, thread, what, (barrier, cta, phase % ring))
+        self._note(index, thread, what, (barrier, cta, phase % ring), ends=ends)
 
     def _hold(self, index: int, thread: int, barrier: str, more: int) -> None:
         """A held phase has one arrival more pending until the thread's copies have landed."""
@@ -297,9 +297,12 @@ class Machine:
         object_.pending += more
         self._settle(barrier, cta, phase % ring)
 
-    def _settle(self, barrier: str, cta: int, slot: int) -> None:
-        if self.barriers[barrier, cta, slot].settle():
+    def _settle(self, barrier: str, cta: int, slot: int) -> bool:
+        """Whether a phase ended."""
+        ends = self.barriers[barrier, cta, slot].settle()
+        if ends:
             self._wake((barrier, cta, slot))
+        return ends
 
     def _woken(self, index: int, thread: int, barrier: str) -> None:
         phase = self.unrolling.number(index, thread)
@@ -351,8 +354,8 @@ class Machine:
                     self.broken = Early(flight.index, flight.thread, reason)
                 object_.tx -= size
                 self.landed[barrier, cta, phase] += size
-                self._settle(barrier, cta, phase % ring)
-                self._note(flight.index, flight.thread, f"{size} bytes land", (barrier, cta, phase % ring))
+                ends = self._settle(barrier, cta, phase % ring)
+                self._note(flight.index, flight.thread, f"{size} bytes land", (barrier, cta, phase % ring), ends=ends)
             case _:
                 self._note(flight.index, flight.thread, f"{item.event.label} completes")
 
@@ -369,15 +372,18 @@ class Machine:
 
     def _tells(self, index: int, thread: int) -> bool:
         """One thread of a statement speaks for all, and those that the delay is about for themselves."""
-        return thread == self.unrolling.items[index].first or thread in self.named
+        item = self.unrolling.items[index]
+        return thread == item.first or (thread in self.named and item.event.exec is not Exec.TOGETHER)
 
-    def _note(self, index: int, thread: int, text: str, barrier: tuple[str, int, int] | None = None) -> None:
+    def _note(
+        self, index: int, thread: int, text: str, barrier: tuple[str, int, int] | None = None, *, ends: bool = False
+    ) -> None:
         state: tuple[tuple[str, str], ...] = ()
         if barrier is not None:
             o, (name, cta, slot) = self.barriers[barrier], barrier
             tx = f", {o.tx} bytes" if o.tx else ""
             state = ((self._named(f"{name}[{slot}]", cta), f"phase {o.completed}, {o.pending} pending{tx}"),)
-        self.log.append(Moment(index, thread, text, state))
+        self.log.append(Moment(index, thread, text, state, ends))
 
     def _blocked(self) -> Iterator[tuple[int, int, str]]:
         for t in self.bundles:

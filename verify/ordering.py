@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 
 from exogpu.ir.walk import index_names
 from exogpu.smt.solver import Sat, Unknown, Unsat
@@ -28,6 +28,8 @@ from exogpu.verify.program import TASK, Event, InGroup, Program, TxOn
 from exogpu.verify.result import Chain, Query
 from exogpu.verify.session import Session, Values
 
+PATIENCE = 6
+"""Models examined before iterations are named by the number of the execution."""
 ROUNDS = 60
 """Most models examined for one pair of statements."""
 
@@ -133,6 +135,7 @@ class _ChainSearch:
         self.goal = goal
         self.session = Session(program, goal.name, {"x": goal.source, "y": goal.target})
         self.chains: dict[str, _Known] = {}
+        self.rounds = 0
         x, y = self.session.instances["x"], self.session.instances["y"]
         self.directions = tuple(_Direction(a, b, needs, self._formulas(a, b, needs)) for a, b, needs in goal.ways)
         self.condition = goal.condition(self.session.model, self.session.phases, x, y)
@@ -150,7 +153,7 @@ class _ChainSearch:
             return Impossible()
         for n, chain in self.proven:
             self._use(_Known(self.directions[n], chain))
-        for _ in range(ROUNDS):
+        for self.rounds in range(ROUNDS):
             match self.session.check():
                 case Unsat(core):
                     return self._proof(core)
@@ -238,8 +241,10 @@ class _ChainSearch:
     def _learn(self, found: _Found) -> Undecided | None:
         search, x, y = found.search, found.search.source, found.search.target
         path = shorten(search, found.path, y) if found.path else []
+        # names by distance are easier for the solver; where they do not settle it soon, executions are counted
+        sizes = search.u.sizes if self.rounds > PATIENCE else None
         edges = [search.edge(a, b) or Edge.PROGRAM_ORDER for a, b in pairwise(path)]
-        lifted = lift_path(self.session.program, x, y, path, edges, search.axioms)
+        lifted = lift_path(self.session.program, x, y, path, edges, search.axioms, sizes)
         new = [k for c in lifted if (k := _Known(found.direction, c)) not in self.chains.values()]
         if not new:
             return Undecided(f"no chain explains why {x.event.label} precedes {y.event.label} in one case")
@@ -255,19 +260,21 @@ class _ChainSearch:
 
     def _path(self, unrolling: Unrolling, ends: Mapping[str, Occurrence]) -> _Found | None:
         """A path, if there is one, rather one without avoidable axioms (L1 concerns pairs that need a fence only)."""
-        program = self.session.program
-        in_force = program.axioms
-        for direction in self.directions:
+        in_force = self.session.program.axioms
+        attempts = [(True, False), (False, False), (False, True)]
+        complete = len(unrolling.ctas) == self.session.program.cluster
+        tried: set[tuple[_Direction, frozenset[str], bool]] = set()
+        for (frugal, everybody), direction in product(attempts if complete else attempts[:1], self.directions):
             x, y, needs = whole(ends[direction.first]), ends[direction.second], direction.needs
-            frugal = in_force - (AVOIDABLE if needs.fence is not None else AVOIDABLE - {"L1"})
-            attempts = [(frugal, False)]
-            if len(unrolling.ctas) == program.cluster:
-                attempts += [(in_force, False), (in_force, True)]
-            for allowed, everybody in dict.fromkeys(attempts):
-                search = Search(unrolling, x, needs, everybody=everybody, axioms=allowed)
-                path = search.path_to(y)
-                if path is not None:
-                    return _Found(direction, path, search)
+            avoided = AVOIDABLE if needs.fence is not None else AVOIDABLE - {"L1"}
+            allowed = in_force - avoided if frugal else in_force
+            if (direction, allowed, everybody) in tried:
+                continue
+            tried.add((direction, allowed, everybody))
+            search = Search(unrolling, x, needs, everybody=everybody, axioms=allowed)
+            path = search.path_to(y)
+            if path is not None:
+                return _Found(direction, path, search)
         return None
 
 

@@ -30,10 +30,16 @@ def by_machine(program: Program, base: Obligation, prop: Property, message: str)
 
 
 def run(
-    program: Program, base: Obligation, sizes: Env, message: str, eager: frozenset[int] = frozenset()
+    program: Program,
+    base: Obligation,
+    sizes: Env,
+    message: str,
+    eager: frozenset[int] = frozenset(),
+    *,
+    minimal: bool = True,
 ) -> Obligation:
     """REFUTED if the machine fails at these sizes, with its threads in order or with the `eager` ones first; else
-    UNKNOWN."""
+    UNKNOWN. `minimal`: it fails at no smaller sizes."""
     try:
         unrolling = Unrolling(program, sizes, {})
     except TooLarge as error:
@@ -49,7 +55,7 @@ def run(
                     message=message,
                     label="here",
                     help=HELP[base.rule],
-                    counterexample=failure(unrolling, machine, ending),
+                    counterexample=failure(unrolling, machine, ending, minimal=minimal),
                 )
             case CutOff():
                 reason = f"{message}; the run is too long to replay"

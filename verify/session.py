@@ -118,7 +118,7 @@ class Session:
             if isinstance(answer, Unsat) and _cap(level) not in answer.core:
                 return answer
             if unbounded is None:
-                unbounded = self.solver.check()
+                unbounded = self.solver.check(small_core=self.program.sequential)
                 if not isinstance(unbounded, Sat):
                     return unbounded
         return self.solver.check() if unbounded is None else unbounded
@@ -129,7 +129,7 @@ class Session:
         total = sum(self._trips, ZERO)
         each = [self.ctx.le(t, cap) for t in self._trips]
         solver.bound(_cap(level), self.ctx.api.conj((*each, self.ctx.le(total, cap + 2 * len(each) - 2))))
-        return solver.check(trial=_cap(level))
+        return solver.check(trial=_cap(level), small_core=self.program.sequential)
 
     def _fits_grid(self, values: Values) -> bool:
         sizes = self.sizes(values)

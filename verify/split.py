@@ -16,7 +16,8 @@ from exogpu.verify.tally import Tally
 
 
 def in_turns(program: Program, barrier: Barrier) -> Iterator[Claim]:
-    """At each arrive the thread has waited as often as it has arrived, at each wait once less."""
+    """At each arrive the thread has waited as often as it has arrived, at each wait once less: the first statement that
+    is out of turn is an arrive too many or a wait too many."""
     for event in (*arrives(program, barrier.name), *awaits(program, barrier.name)):
         yield _turn(program, barrier, event)
 
@@ -28,13 +29,13 @@ def _turn(program: Program, barrier: Barrier, event: Event) -> Claim:
     ends = signalled_by(program, through, awaits(program, barrier.name))
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
-        joined, ended = ([phases.count(xs[0], s) for s in found] for found in (joins, ends))
-        return model.ctx.api.negate(model.ctx.eq(sum(joined, ZERO), sum(ended, ZERO) + int(waits)))
+        joined, ended = (sum((phases.count(xs[0], s) for s in found), ZERO) for found in (joins, ends))
+        return model.ctx.le(joined, ended) if waits else model.ctx.lt(ended, joined)
 
     def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
         tally = Tally(program, sizes)
         open_ = sum(tally.before(e, xs[0]) for e in joins) - sum(tally.before(e, xs[0]) for e in ends)
-        return open_ != int(waits)
+        return open_ <= 0 if waits else open_ > 0
 
     what = "waits for what it has joined" if waits else "joins after it has waited for the generation before"
     wrong = "waits for the cluster without having arrived" if waits else "arrives twice without a wait between"

@@ -176,7 +176,7 @@ def _balanced(program: Program, barrier: Barrier, events: Sequence[Event], balan
     for event in events:
         verdict = hold(program, reached(event))
         if isinstance(verdict, Found):
-            return run(program, base, verdict.sizes, _message(barrier))
+            return run(program, base, verdict.sizes, _message(barrier), minimal=False)
     return replace(base, status=Status.UNKNOWN, reason=f"{_message(barrier)}, but no run reaches the barrier")
 
 

@@ -17,7 +17,7 @@ from exogpu.verify.session import Session
 def on_trial(program: Program, base: Obligation, message: str, reason: str) -> Obligation:
     """REFUTED with `message` if the machine fails at some of the sizes tried, else UNKNOWN with the reason."""
     for sizes in trial_sizes(program):
-        found = run(program, base, sizes, message)
+        found = run(program, base, sizes, message, minimal=False)
         if found.status is Status.REFUTED:
             return found
     return replace(base, status=Status.UNKNOWN, reason=reason)

@@ -9,7 +9,7 @@ from exogpu.ir.instr import Mode
 from exogpu.ir.types import Smem
 from exogpu.verify.concrete import Env, Occurrence, Unrolling
 from exogpu.verify.declared import CTA_ROLE
-from exogpu.verify.endings import CutOff, Delay, Early, Ending, Finished, Moment, Reached, Stuck
+from exogpu.verify.endings import CutOff, Delay, Early, Ending, Finished, Reached, Stuck
 from exogpu.verify.instance import LANE
 from exogpu.verify.machine import Machine
 from exogpu.verify.program import (
@@ -106,7 +106,7 @@ def race(
         return Counterexample(shown_sizes(u.sizes), tuple(facts), shown, f"{searched} {lacking}", minimal=True)
     machine = Machine(u, Delay(x, y))
     ending = machine.run()
-    steps = _steps(u, machine.log, {x.first, y.first})
+    steps = _steps(u, machine, {x.first} if y.event.exec is Exec.TOGETHER else {x.first, y.first})
     match ending:
         case Reached():
             steps = (*steps, _step(u, y, "is performed"), _step(u, x, "is still outstanding"))
@@ -146,7 +146,7 @@ def run_to_failure(
     return machine, machine.run()
 
 
-def failure(u: Unrolling, machine: Machine, ending: Stuck | Early) -> Counterexample:
+def failure(u: Unrolling, machine: Machine, ending: Stuck | Early, *, minimal: bool = True) -> Counterexample:
     """A deadlock or a broken phase that the machine ran into."""
     match ending:
         case Stuck(blocked):
@@ -154,7 +154,7 @@ def failure(u: Unrolling, machine: Machine, ending: Stuck | Early) -> Counterexa
                 (f"blocked {n}", f"{actor(u.program, u.items[i], t)} at line {u.items[i].event.span.line}: {why}")
                 for n, (t, i, why) in enumerate(_one_per_statement(u, blocked))
             )
-            threads = {t for t, _, _ in blocked}
+            threads = {t for t, _, _ in _one_per_statement(u, blocked)}
             replay = "the machine runs into a state in which no thread can move"
             extra: tuple[Step, ...] = tuple(
                 _step(u, u.items[i], why, t) for t, i, why in _one_per_statement(u, blocked)
@@ -165,8 +165,8 @@ def failure(u: Unrolling, machine: Machine, ending: Stuck | Early) -> Counterexa
             threads = {thread}
             replay = "the machine's barriers leave the program's numbering of phases"
             extra = (_step(u, item, reason, thread),)
-    steps = (*_steps(u, machine.log, threads), *extra)
-    return Counterexample(shown_sizes(u.sizes), facts, steps, replay, minimal=True)
+    steps = (*_steps(u, machine, threads), *extra)
+    return Counterexample(shown_sizes(u.sizes), facts, steps, replay, minimal)
 
 
 def single(program: Program, sizes: Env, items: tuple[Occurrence, ...], facts: Mapping[str, str]) -> Counterexample:
@@ -201,16 +201,28 @@ def _one_per_statement(u: Unrolling, blocked: tuple[tuple[int, int, str], ...]) 
     return list(seen.values())
 
 
+def _speaks_for(item: Occurrence, thread: int, threads: set[int], named: frozenset[int]) -> bool:
+    """One of these threads, or the one that speaks for those of them that do not speak for themselves."""
+    together = item.event.exec is Exec.TOGETHER
+    silent = threads.intersection(item.threads) - (set() if together else named)
+    return (thread in threads and not together) or (thread == item.first and bool(silent))
+
+
 def _step(u: Unrolling, item: Occurrence, text: str, thread: int | None = None) -> Step:
     return Step(actor(u.program, item, thread), item.event.span, iteration(item), f"{item.event.label}: {text}")
 
 
-def _steps(u: Unrolling, log: list[Moment], threads: set[int]) -> tuple[Step, ...]:
-    """The last steps of the run by the named threads' warps, and those that completed a barrier phase."""
-    warps = {t // WARP for t in threads}
-    kept = [m for m in log if m.state or (m.thread // WARP in warps and "completes" not in m.note)]
+def _steps(u: Unrolling, machine: Machine, threads: set[int]) -> tuple[Step, ...]:
+    """The last steps of the run by these threads, and those that ended a phase of a barrier; where there is room, what
+    else others did with barriers, the last of those who did the same."""
+    told = [(n, m) for n, m in enumerate(machine.log) if "completes" not in m.note]
+    main = [n for n, m in told if m.ends or _speaks_for(u.items[m.index], m.thread, threads, machine.named)]
+    last = {(m.note, m.state[0][0]): n for n, m in told if m.state}
+    rest = sorted(set(last.values()).difference(main))
+    room = max(0, STEPS - len(main))
+    kept = sorted([*main[-STEPS:], *(rest[-room:] if room else ())])
     out = []
-    for moment in kept[-STEPS:]:
+    for moment in (machine.log[n] for n in kept):
         item = u.items[moment.index]
         out.append(
             Step(actor(u.program, item, moment.thread), item.event.span, iteration(item), moment.note, moment.state)

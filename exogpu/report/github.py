@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+
 from exogpu.diagnostics import Diagnostic
-from exogpu.report.model import Run, failure, full_message, verdict, with_status
+from exogpu.report.model import Run, failure, full_message, times, verdict, with_status
+from exogpu.source import Span
 from exogpu.verify.result import Status
 
 LIMIT = 10
@@ -17,6 +21,7 @@ def render_github(run: Run) -> str:
         errors += [failure(o) for o in with_status(report, Status.REFUTED)]
         undecided = with_status(report, Status.UNKNOWN, Status.VACUOUS, Status.UNSUPPORTED)
         warnings += [failure(o) for o in undecided]
+    errors, warnings = _once(errors), _once(warnings)
     lines = [_annotation(run, "error", d) for d in errors[:LIMIT]]
     lines += [_annotation(run, "warning", d) for d in warnings[:LIMIT]]
     hidden = max(0, len(errors) - LIMIT) + max(0, len(warnings) - LIMIT)
@@ -24,6 +29,15 @@ def render_github(run: Run) -> str:
         lines.append(f"::notice::{hidden} more findings")
     lines += [f"::notice::{_data(run.kernel(r))} {verdict(r)}" for r in run.reports]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _once(found: list[Diagnostic]) -> list[Diagnostic]:
+    """Those of one message at one place as one, with their number."""
+    first: dict[tuple[str, str, Span], Diagnostic] = {}
+    counts = Counter((d.code, d.message, d.span) for d in found)
+    for d in found:
+        first.setdefault((d.code, d.message, d.span), d)
+    return [replace(d, message=d.message + times(counts[key])) for key, d in first.items()]
 
 
 def _annotation(run: Run, level: str, diagnostic: Diagnostic) -> str:

@@ -73,8 +73,22 @@ def verdict(report: Report) -> str:
 
 
 def with_status(report: Report, *statuses: Status) -> tuple[Obligation, ...]:
-    """The report's obligations that have one of `statuses`, in order."""
-    return tuple(o for o in report.obligations if o.status in statuses)
+    """The report's obligations that have one of `statuses`: what is refuted first, causes before consequences."""
+    return tuple(sorted((o for o in report.obligations if o.status in statuses), key=_rank))
+
+
+CAUSES = ("mbar.lag", "bar.", "mbar.", "group.", "deadlock.")
+"""Rules whose violation brings others with it: a barrier that does not work orders nothing."""
+
+
+def _rank(obligation: Obligation) -> tuple[bool, bool, bool]:
+    rule = obligation.rule
+    return obligation.status is not Status.REFUTED, not rule.startswith(CAUSES), not rule.startswith(CAUSES[0])
+
+
+def times(count: int) -> str:
+    """How often a finding was made, to go after its message."""
+    return f" ({count} times)" if count > 1 else ""
 
 
 def failure(obligation: Obligation) -> Diagnostic:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from exogpu.codes import lookup
 from exogpu.report.explain import explanation
-from exogpu.report.model import Run, failure, verdict, with_status
+from exogpu.report.model import Run, failure, times, verdict, with_status
 from exogpu.report.snippet import ReadLines, read_lines, render_diagnostic
 from exogpu.report.style import Palette, Role
 from exogpu.report.table import render_steps
@@ -60,12 +60,12 @@ def _by_cause(report: Report) -> list[list[Obligation]]:
 
 
 def _findings(run: Run, group: list[Obligation], options: TextOptions) -> Iterator[str]:
-    """The first of a group in full, the others in a line each."""
+    """The first of a group in full, the others in a line each; equal lines once."""
     yield from _finding(run, group[0], options)
     if len(group) > 1:
         yield ""
-    for o in group[1:]:
-        yield f"  also {SEVERITY[o.status]}[{o.rule}] at {run.place(o.span)}: {o.message or o.title}"
+    also = (f"  also {SEVERITY[o.status]}[{o.rule}] at {run.place(o.span)}: {o.message or o.title}" for o in group[1:])
+    yield from (f"{line}{times(count)}" for line, count in Counter(also).items())
 
 
 def _finding(run: Run, obligation: Obligation, options: TextOptions) -> Iterator[str]:

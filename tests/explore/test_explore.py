@@ -32,9 +32,16 @@ def test_overtaken_wait_names_phases_and_blocked_roles() -> None:
     assert "mbar.parity_alias" in found.other
     facts = dict(found.facts)
     assert facts["warp 1 of use"].startswith("waits for phase 2 of ready[0] (parity 0)")
-    assert "waits in bar_sync(1, 64)" in facts["32 threads of use"]
-    assert "phase 0 of ready[0] was complete, but phase 1 completed, too" in facts["overtaken"]
+    assert "waits in bar_sync(1, 64)" in facts["warp 0 of use"]
+    assert "phase 0 of ready[0] was complete, but phase 1 completed before" in facts["overtaken"]
     assert [s.event for s in found.steps[-2:]] == ["wait(ready[0]) waits for ever", "bar_sync(1, 64) waits for ever"]
+
+
+def test_a_deadlock_names_who_is_missing() -> None:
+    found = fault("never_meets")
+    assert found.rule == "deadlock.cycle"
+    waiting = dict(found.facts)["a, CTA 0, 1"]
+    assert waiting == "waits in cluster_wait() for the whole cluster; b, CTA 0 has not arrived"
 
 
 def test_unordered_accesses_can_come_either_way() -> None:
@@ -81,7 +88,7 @@ def test_narrow_scopes_do_by_axiom() -> None:
 
 
 def test_stores_drain_at_the_end_by_axiom() -> None:
-    ends = runpy.run_path(str(CASES / "memory.py"))["ends_in_flight"]
+    ends = runpy.run_path(str(CASES / "copies.py"))["ends_in_flight"]
     assert isinstance(explore(ends, {}, ASSUMED), Fault)
     assert explore(ends, {}, ASSUMED | {"L6"}) == Clean(True)
 

@@ -18,6 +18,7 @@ from exogpu.report.junit import render_junit
 from exogpu.report.model import Exit, Run, exit_status
 from exogpu.report.sarif import render_sarif
 from exogpu.report.short import render_short
+from exogpu.report.text import TextOptions, render_text
 from exogpu.verify.result import Report, Status
 from tests.report import samples
 from tests.report.schemas import SCHEMAS, schema, valid
@@ -125,11 +126,11 @@ def test_junit_counts_undecided_as_errors_and_skips_nothing() -> None:
 
 
 def test_github_escapes_and_limits() -> None:
-    problem = replace(samples.PROBLEM, message="100% wrong,\nreally", code="a.b")
-    text = render_github(samples.run(problems=(problem,) * (LIMIT + 3)))
+    problems = (replace(samples.PROBLEM, message=f"100% wrong,\nreally {n}", code="a.b") for n in range(LIMIT + 3))
+    text = render_github(samples.run(problems=tuple(problems)))
     errors = [line for line in text.splitlines() if line.startswith("::error ")]
     assert len(errors) == LIMIT and "::notice::3 more findings" in text
-    assert "::100%25 wrong,%0Areally%0A" in errors[0] and "file=kernels/ring.py,line=9," in errors[0]
+    assert "::100%25 wrong,%0Areally 0%0A" in errors[0] and "file=kernels/ring.py,line=9," in errors[0]
 
 
 @pytest.mark.parametrize(
@@ -160,3 +161,30 @@ def test_paths_are_relative_to_the_root_only_below_it() -> None:
     assert run.path("/project/a/b.py") == "a/b.py"
     assert run.path("/projects/b.py") == "/projects/b.py"
     assert run.path("b.py") == "b.py"
+
+
+TWICE = samples.report(Status.REFUTED, samples.UNKNOWN, samples.REFUTED, samples.UNKNOWN, samples.UNKNOWN)
+
+
+def test_equal_findings_are_one_line_with_their_number_except_for_programs() -> None:
+    run = samples.run(TWICE)
+    short = render_short(run).splitlines()
+    assert [line.partition(": ")[2] for line in short[:-1]] == [
+        "error: TMA can overwrite `sA[0]` while wgmma still reads it [race.war]",
+        "warning: not decided: every wait on full ends (3 times) [deadlock.cycle]",
+    ]
+    warnings = [line for line in render_github(run).splitlines() if line.startswith("::warning ")]
+    assert len(warnings) == 1 and "every wait on full ends (3 times)%0A" in warnings[0]
+    also = [line for line in render_text(run, TextOptions(lines=samples.lines)).splitlines() if "also unknown" in line]
+    assert len(also) == 1 and also[0].endswith("every wait on full ends (2 times)")
+    assert len(json.loads(render_json(run))["kernels"][0]["obligations"]) == 4
+    assert len(json.loads(render_sarif(run))["runs"][0]["results"]) == 4
+
+
+def test_causes_come_before_what_they_bring_with_them() -> None:
+    rules = ("race.raw", "bar.count", "uninit", "mbar.count", "group.depth", "race.war", "mbar.lag")
+    found = [replace(samples.REFUTED, rule=rule, message=rule) for rule in rules]
+    text = render_short(samples.run(samples.report(Status.REFUTED, samples.UNKNOWN, *found)))
+    shown = [line.rpartition("[")[2].rstrip("]") for line in text.splitlines()[:-1]]
+    causes = ["mbar.lag", "bar.count", "mbar.count", "group.depth"]
+    assert shown == [*causes, "race.raw", "uninit", "race.war", "deadlock.cycle"]

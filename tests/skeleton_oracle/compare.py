@@ -14,15 +14,17 @@ from exogpu.verify.result import Status
 from exogpu.verify.skeleton.unsupported import NotModelled
 from exogpu.verify.skeleton.verdict import proof
 
-PROVED_SIZES, OTHER_SIZES = 10, 3
+PROVED, UNKNOWN, NO_MODEL = "PROVED", "UNKNOWN", "NO MODEL"
+"""What becomes of a proof."""
+FAULT, CLEAN, OPEN = "FAULT", "CLEAN", "OPEN"
+"""What executions show: one goes wrong, none does on any schedule, none did."""
+PROVED_SIZES, OTHER_SIZES = 7, 6
 """At how many sizes a proved skeleton is executed, and one that is not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the judges say. `proof`: PROVED, UNKNOWN or NO MODEL; `executions`: FAULT, CLEAN (exhaustively: no schedule
-    goes wrong) or OPEN; `rule`: what was found, or why there is no
-    proof; `seconds`: the prover's and the other's."""
+    """What the judges say. `rule`: what was found, or why there is no proof; `seconds` of each judge."""
 
     proof: str
     executions: str
@@ -30,24 +32,19 @@ class Finding:
     message: str
     seconds: tuple[float, float]
 
-    @property
-    def unsound(self) -> bool:
-        """Proved, and an execution goes wrong."""
-        return self.proof == Status.PROVED.value and self.executions == "FAULT"
-
 
 def compare(skeleton: Skeleton) -> Finding:
     """Runs the judges."""
     started = time.process_time()
     status, reason = attempt(skeleton)
     shown = time.process_time()
-    proved = status == Status.PROVED.value
+    proved = status == PROVED
     fault, exhaustive = execute(skeleton, PROVED_SIZES if proved else OTHER_SIZES, 2 if proved else 1)
     seconds = (shown - started, time.process_time() - shown)
     if fault is not None:
         at = ", ".join(f"{name} = {value}" for name, value in fault.sizes)
-        return Finding(status, "FAULT", fault.rule, f"{fault.message} ({at})", seconds)
-    return Finding(status, "CLEAN" if exhaustive else "OPEN", reason, "", seconds)
+        return Finding(status, FAULT, fault.rule, f"{fault.message} ({at})", seconds)
+    return Finding(status, CLEAN if exhaustive else OPEN, reason, "", seconds)
 
 
 def attempt(skeleton: Skeleton) -> tuple[str, str]:
@@ -55,10 +52,10 @@ def attempt(skeleton: Skeleton) -> tuple[str, str]:
     try:
         left = next((o for o in proof(skeleton, DEFAULT) if o.status is not Status.PROVED), None)
     except (NotModelled, NoClosedForm) as error:
-        return "NO MODEL", str(error)
+        return NO_MODEL, str(error)
     if left is None:
-        return Status.PROVED.value, ""
-    return Status.UNKNOWN.value, f"{left.rule}: {left.title}: {left.reason}"
+        return PROVED, ""
+    return UNKNOWN, f"{left.rule}: {left.title}: {left.reason}"
 
 
 def execute(skeleton: Skeleton, sizes: int, effort: int) -> tuple[Fault | None, bool]:

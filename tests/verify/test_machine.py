@@ -14,7 +14,7 @@ from exogpu.verify.lower import lower
 from exogpu.verify.machine import Machine
 from exogpu.verify.program import TASKS
 from exogpu.verify.prove import verify
-from exogpu.verify.result import Status
+from exogpu.verify.result import Report, Status
 
 COLUMNS = """from exogpu.lang import *
 
@@ -81,3 +81,44 @@ def test_a_run_that_is_cut_off_refutes_nothing(tmp_path: Path, monkeypatch: pyte
     report = verify(proc)
     assert report.status is Status.UNKNOWN
     assert any("too long to replay" in o.reason for o in report.obligations)
+
+
+def trace(report: Report, rule: str) -> list[tuple[str, str]]:
+    """Who did what in the replay of the first finding of a rule."""
+    found = next(o for o in report.obligations if o.status is Status.REFUTED and o.rule == rule)
+    assert found.counterexample is not None
+    return [(s.actor, s.event) for s in found.counterexample.steps]
+
+
+def test_a_trace_is_about_the_lanes_of_the_pair(tmp_path: Path) -> None:
+    """The copying lane's own issue, commit and wait, the common fence, and nothing of the other 127."""
+    path = tmp_path / "late.py"
+    path.write_text(COLUMNS.replace("cp_async_wait(1)", "cp_async_wait(2)"))
+    shown = trace(verify(load(path)["columns"]), "race.raw")
+    lanes = {actor for actor, _ in shown if "lane" in actor}
+    assert len(lanes) == 1
+    assert [event for _, event in shown] == [
+        "issues cp_async",
+        "cp_async_commit",
+        "issues cp_async",
+        "cp_async_commit",
+        "cp_async_wait",
+        "Fence",
+        "assignment to Y: is performed",
+        "cp_async: is still outstanding",
+    ]
+
+
+SIGNALLED = COLUMNS.replace("    for b in tasks", "    full = mbarrier(count=128)\n    for b in tasks").replace(
+    "                cp_async_wait(1)\n            Fence()\n",
+    "                Arrive(full)\n            Await(full)\n",
+)
+
+
+def test_of_many_arrivals_the_trace_has_its_own_and_the_last(tmp_path: Path) -> None:
+    path = tmp_path / "signalled.py"
+    path.write_text(SIGNALLED)
+    shown = trace(verify(load(path)["columns"]), "race.raw")
+    arrivals = [actor for actor, event in shown if event.startswith("arrives on full")]
+    assert len(arrivals) == 2 and arrivals[-1] == "warp 3 lane 31"
+    assert shown[-1] == (arrivals[0], "cp_async: is still outstanding")

@@ -96,6 +96,7 @@ GOOD = {
     "a quotient that alternates": ring("k // 2 % 2 == 0"),
     "residues of an interval": ring("k > 2 and k % 2 == 0"),
     "different text, one meaning": ring("k % 2 == 1", "(k + 1) % 2 == 0"),
+    "a lag of the whole ring": ring("k >= 0", lag=2, slots=4),
     "a tail with another lag": ring("k % 2 == 0", lag=2, slots=4, tail="Await(empty, lag=1)"),
     "warps that alternate": pairs(),
     "warps in the other order": pairs(mine="(k + w) % 2 == 1"),
@@ -106,6 +107,7 @@ GOOD = {
 BAD = {
     "a slot is filled in every iteration": (ring("k % 2 == 0", slots=1, lag=2), "race.war"),
     "a tail that waits for too much": (ring("k % 2 == 0", slots=4, lag=2, tail="Await(empty)"), "deadlock.cycle"),
+    "a lag of more than the ring": (ring("k >= 0", lag=3, slots=4), "mbar.lag"),
     "an odd number of turns": (pairs(trips="K"), "mbar.unobserved_phase"),
     "a wait before the second half": (pairs(when=0), "deadlock.cycle"),
     "arrives that overtake each other": (SIGNAL.format(count=2, join="pass"), "mbar.unobserved_phase"),

@@ -2,22 +2,26 @@
 
 It is the engine of REFUTED verdicts, and an oracle for the prover, with which it shares the IR and nothing else; a test
 holds it to that. Control flow of a skeleton depends on nothing that other threads do, so every thread's events are
-known before the first is executed. Lanes of a warp with the same events move together as a *strand*.
+known before the first is executed. Lanes of a warp with the same events move together as a *strand*. Vector clocks tell
+in any one execution which accesses nothing orders, and which events other schedules could order otherwise; those
+schedules are then tried. Where there are none, one execution settles all.
 
-outcome                     what an exploration ends with
-storage                     where objects lie, and which cells a reference names
-trace, resolve              the events of a class of threads, with their operands as numbers
-program                     strands, warps and CTAs with their events
-knowledge                   vector clocks: who knows of whose events and of which asynchronous operations, on which path
-memory                      accesses so far, and pairs of them that nothing orders
-mbarriers, rendezvous       mbarrier objects; named, CTA and cluster barriers
-registers                   accumulators and register operands of wgmma
-flights                     asynchronous operations between issue and completion
-machine, actions            the state of an execution and what a step of a strand does to it
-hints                       orders of events that other schedules could change
-schedule, search            who moves next; which schedules are tried
-explain, steps, text        what went wrong, in words
-sizes                       small problem sizes worth a try
+outcome                      what an exploration ends with
+storage, events              where objects lie and which cells a reference names; an event with its operands as numbers
+trace, resolve, program      the events of a class of threads; strands, warps and CTAs with their events
+choices                      unknown numbers, and the lane that an election chooses
+knowledge, exchange          vector clocks, one for each kind of path; what threads tell each other through an object
+memory, registers            accesses so far and pairs that nothing orders; registers that wgmma uses
+mbarriers, rendezvous        mbarrier objects; named barriers, and the cluster's
+flights                      asynchronous operations between issue and completion, and their groups
+machine                      the state of an execution
+accesses, phases             what touches memory; what arrives and waits at mbarriers
+progress, actions,           how strands complete events and end; what a thread's operation does, and a warp's
+  collectives, step
+hints, schedule, search      orders that could be otherwise; who moves next; which executions are tried
+finding, ending              what an execution runs into, on its way or when nothing moves any more
+explain, steps, text, help   the most telling rule and the interleaving, in words
+sizes                        small problem sizes worth a try
 """
 
 from exogpu.verify.explore.outcome import Clean, Fault, Observation, TooLarge

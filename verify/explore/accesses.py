@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from exogpu.diagnostics import Label
 from exogpu.ir.instr import Mode
+from exogpu.ir.skeleton.objects import Mbarriers
 from exogpu.verify.explore.finding import Finding
 from exogpu.verify.explore.knowledge import Mind, nothing
 from exogpu.verify.explore.machine import Machine
@@ -36,7 +37,9 @@ def touch(
     record = Record(
         f.cells, f.lanes, weight, mode, not asynchronous, mind.strand, s.number, pos, flight, source, f, e
     )  # fmt: skip
-    found = m.memory.touch(space, record, mind, _fences(m, s.cta, space.cta))
+    counts = isinstance(m.program.storage.objects[f.window.ref.name], Mbarriers)
+    fences = _fences(m, s.cta, space.cta)._replace(counts=counts)
+    found = m.memory.touch(space, record, mind, fences)
     if found is not None:
         m.fail(race(m, found))
     if mode is not Mode.READ and space.cta == EVERYWHERE:
@@ -88,14 +91,26 @@ def hazard(first: Mode, second: Mode) -> str:
     return "race.raw" if second is Mode.READ else "race.waw"
 
 
+def _meant_first(a: Record, b: Record) -> bool:
+    """The access was presumably meant to come first: in one role the earlier one, else the one of an earlier iteration,
+    and of the same iteration the write."""
+    if a.event.path[0] == b.event.path[0]:
+        return a.pos < b.pos
+    one, other = (tuple(value for _, value in r.event.iteration) for r in (a, b))
+    return one < other or (one == other and a.mode is not Mode.READ)
+
+
 def race(m: Machine, pair: Unordered) -> Finding:
     """Two accesses that nothing orders, or not for their proxies; named by what is missing at first sight. Of two that
-    can come either way, the one that comes first in the text of a role is told first."""
-    if pair.either and pair.second.event.path[0] == pair.first.event.path[0] and pair.second.pos < pair.first.pos:
+    can come either way, the one that was meant to be first is told first."""
+    if pair.either and _meant_first(pair.second, pair.first):
         pair = pair._replace(first=pair.second, second=pair.first)
     first, second = pair.first, pair.second
     if pair.missing:
         rule = "fence.state_space" if pair.missing == "space" else "proxy.generic_to_async"
+    elif any(isinstance(m.program.storage.objects[r.footprint.window.ref.name], Mbarriers) for r in (first, second)):
+        objects = {type(m.program.storage.objects[r.footprint.window.ref.name]) for r in (first, second)}
+        rule = "mbar.reinit" if objects == {Mbarriers} else "mbar.alias"
     elif first.footprint.window.ref.name != second.footprint.window.ref.name:
         rule = "smem.reuse"
     else:

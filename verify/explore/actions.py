@@ -161,7 +161,7 @@ def cluster_arrive(m: Machine, s: Strand, e: Event) -> None:
     op = e.op
     assert isinstance(op, ops.ClusterArrive)
     if s.number in m.cluster.arrived or m.unwaited[s.number]:
-        message = f"{s.name} arrives at the cluster's barrier again without a wait"
+        message = f"{m.program.actor(s)} arrives at the cluster's barrier again without a wait"
         m.fail(Finding("bar.recycle", message, e.op.span, "arrives twice", (s.number,)))
     known = m.publish(s)
     if op.relaxed and "relaxed" not in m.lenient:
@@ -203,6 +203,9 @@ def signal(m: Machine, s: Strand, e: Event) -> None:
     if op.adds:
         flag.value += e.number * s.weight
     else:
+        for strand, pos in flag.seen_by if e.number < flag.value else ():  # who has not looked yet will not see it
+            m.hints.undecided = True
+            m.late(strand, pos)
         flag.value = e.number
         flag.told.forget()
     flag.told.add(s.cta, near, wide, known[TEMPORAL])
@@ -223,6 +226,7 @@ def spin(m: Machine, s: Strand, e: Event) -> None:
     if len(flag.writers) > 1 or flag.value != e.number:
         m.hints.undecided = True
         m.late(s.number, m.pc[s.number] + 1)
+    flag.seen_by.append((s.number, m.pc[s.number] + 1))
     m.note(s, "sees", e.shown, str(flag.value))
 
 

@@ -156,5 +156,6 @@ def _registers(m: Machine, s: Strand, e: Event, op: ops.SetMaxnreg) -> None:
         m.fail(Finding("setmaxnreg.pool", message, e.op.span, f"has {before}", (s.number,)))
     m.regs[key] = op.registers
     m.pool[s.cta] -= op.registers - before
-    m.maxnregs[s.cta, s.warp] += 1
+    m.maxnregs[key] += 1
+    m.hints.undecided |= m.maxnregs[key] > 1
     m.note(s, "sets", "free registers", str(m.pool[s.cta] * WARP))

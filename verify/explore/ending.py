@@ -6,7 +6,7 @@ from exogpu.diagnostics import Label
 from exogpu.ir.skeleton import operations as ops
 from exogpu.ir.skeleton.objects import Global
 from exogpu.verify.explore.finding import Finding
-from exogpu.verify.explore.machine import BARRIER_WAITS, ENDED, RUNNING, WARP_WAITS, Machine
+from exogpu.verify.explore.machine import BARRIER_WAITS, ENDED, EXITED, RUNNING, WARP_WAITS, Machine
 from exogpu.verify.explore.mbarriers import Mbarrier
 from exogpu.verify.explore.program import Strand
 from exogpu.verify.explore.storage import EVERYWHERE
@@ -29,13 +29,13 @@ def _deadlock(m: Machine, blocked: list[Strand]) -> Finding:
     rule, why = _cause(m, blocked)
     groups: dict[tuple[str, str], list[Strand]] = {}
     for s in order:
-        groups.setdefault((s.role.name if s.role.threads == 1 else f"{s.role.name}", _awaits(m, s)), []).append(s)
+        groups.setdefault((s.role.name, _awaits(m, s)), []).append(s)
     labels: dict[object, Label] = {}
     for (role, _), strands in groups.items():
         span = m.event(strands[0]).op.span
         if span != e.op.span:
             labels.setdefault(span, Label(span, f"{role} waits here"))
-    facts = [(_who(m, strands), what) for (_, what), strands in groups.items()]
+    facts = [(m.program.actors(strands), what) for (_, what), strands in groups.items()]
     facts += [("overtaken", text) for s in order[:1] for text in _overtaken(m, s)]
     message = f"{m.program.actor(first)} waits for ever in {operation(e)}{at(e.iteration)}{why}"
     also = () if rule == "deadlock.cycle" else ("deadlock.cycle",)
@@ -64,18 +64,6 @@ def _awaited(m: Machine, s: Strand) -> str:
             return e.shown
 
 
-def _who(m: Machine, strands: list[Strand]) -> str:
-    """Strands of one role, in words."""
-    first = strands[0]
-    if len(strands) == 1:
-        return m.program.actor(first)
-    lanes = sum(s.weight for s in strands if s.cta == first.cta)
-    whole = lanes == first.role.threads
-    name = first.role.name if whole else f"{lanes} threads of {first.role.name}"
-    ctas = sorted({s.cta for s in strands})
-    return name if m.program.skeleton.cluster == 1 else f"{name}, CTA {', '.join(map(str, ctas))}"
-
-
 def _rank(m: Machine, s: Strand) -> tuple[int, int]:
     """The most telling first: overtaken waits, waits at mbarriers, other waits."""
     if any(_overtaken(m, s)):
@@ -89,16 +77,18 @@ def _barrier(m: Machine, s: Strand) -> Mbarrier | None:
 
 
 def _overtaken(m: Machine, s: Strand) -> list[str]:
-    """Phases that were complete while the strand could have passed, and are complete no more by its parity."""
+    """Phases whose completion let the strand pass once, and does no more by its parity."""
     b = _barrier(m, s)
     if b is None:
         return []
-    last = m.last_phase.get((s.number, b.key), -1)
+    # a first wait for odd parity passes on the fresh barrier
+    last = m.last_phase.get((s.number, b.key), -1 - m.event(s).number)
     if b.completed - last <= 2:
         return []
+    before = f"phase {last + 1} of {b.name} was complete" if last >= -1 else f"{b.name} was fresh"
     return [
-        f"phase {last + 1} of {b.name} was complete, but phase {b.completed - 1} completed, too, before "
-        f"{m.program.actor(s)} looked: by its parity the wait is for phase {b.completed} now"
+        f"{before}, but phase {b.completed - 1} completed before {m.program.actor(s)} looked: "
+        f"by its parity the wait is for phase {b.completed} now"
     ]
 
 
@@ -119,9 +109,20 @@ def _awaits(m: Machine, s: Strand) -> str:
         )
     if isinstance(e.op, ops.Spin):
         return f"waits until {operation(e)} sees {e.number}; it is {m.flags[e.barriers[0]].value}"
+    if isinstance(e.op, ops.ClusterWait):
+        return f"waits in {operation(e)} for the whole cluster; {_missing(m)}"
     if isinstance(e.op, ops.SetMaxnreg):
         return f"waits in {operation(e)} for registers; {m.pool[s.cta]} per thread of a warp are free"
     return f"waits in {operation(e)}"
+
+
+def _missing(m: Machine) -> str:
+    """Who has not arrived at the cluster's barrier."""
+    missing = [s for s in m.program.strands if m.state[s.number] != EXITED and s.number not in m.cluster.arrived]
+    if not missing:
+        return "it has not arrived itself"
+    first = [s for s in missing if (s.cta, s.role.name) == (missing[0].cta, missing[0].role.name)]
+    return f"{m.program.actors(first)} has not arrived"
 
 
 def _cause(m: Machine, blocked: list[Strand]) -> tuple[str, str]:

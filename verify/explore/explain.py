@@ -77,7 +77,7 @@ def _fault(x: Execution, finding: Finding, due: tuple[str, ...]) -> Fault:
 
 def _due(x: Execution, pair: Unordered) -> tuple[str, str] | None:
     """The rule whose breach explains a race, and the fact in words."""
-    if pair.missing:
+    if pair.missing or x.finding.rule.startswith("mbar."):
         return None
     for name, rule, fact in FORGIVEN:
         found = run(Machine(x.machine.program, x.machine.axioms, frozenset((name,))), x.schedule)
@@ -99,18 +99,18 @@ def _race(m: Machine, finding: Finding, due: tuple[str, str] | None) -> tuple[Fi
     cells = finding.pair.cells >> storage.roots[name][1]
     place = storage.text(name, cells)
     rule = finding.rule if due is None else due[0]
-    facts = [("cell", place), ("first", _who(m, first)), ("second", _who(m, second))]
+    lanes = ("a lane of ", "another lane of ") if first.strand == second.strand >= 0 else ("", "")
+    who = [
+        f"{operation(r.event)} by {lane}{m.program.actor(m.program.strands[r.actor])}{at(r.event.iteration)}"
+        for r, lane in zip((first, second), lanes, strict=True)
+    ]
+    facts = [("cell", place), ("first", who[0]), ("second", who[1])]
     facts += [("missing", due[1])] if due is not None else []
     labels = (Label(first.event.op.span, f"first: {_did(first)}"),)
     message = _message(rule, place, first, second)
     also = () if rule == finding.rule else (hazard(first.mode, second.mode),)
     label = f"second: {_did(second)}"
     return replace(finding, rule=rule, message=message, label=label, labels=labels, facts=tuple(facts)), also
-
-
-def _who(m: Machine, r: Record) -> str:
-    s = m.program.strands[r.actor]
-    return f"{operation(r.event)} by {m.program.actor(s)}{at(r.event.iteration)}"
 
 
 def _did(r: Record) -> str:
@@ -131,6 +131,8 @@ def _message(rule: str, place: str, first: Record, second: Record) -> str:
             return f"the release of `{place}` covers only its own thread: {other} can come while {one} is not done"
         case "mbar.scope":
             return f"the scope of the synchronisation is too narrow to order {one} before {other} on `{place}`"
+        case "mbar.reinit" | "mbar.alias":
+            return f"nothing orders {one} before {other}, which changes what the memory of `{place}` is"
         case "race.raw":
             return f"race on `{place}`: {other} can read it before {one} has written it"
         case "race.war":

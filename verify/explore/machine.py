@@ -47,12 +47,13 @@ class Met(NamedTuple):
 class Flag:
     """An integer in global memory, and what those tell who wrote it."""
 
-    __slots__ = ("told", "value", "writers")
+    __slots__ = ("seen_by", "told", "value", "writers")
 
     def __init__(self) -> None:
         self.value = 0
         self.told = Told()
         self.writers: set[int] = set()
+        self.seen_by: list[tuple[int, int]] = []
 
 
 class Machine:

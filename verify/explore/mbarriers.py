@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from exogpu.verify.explore.exchange import Told
-from exogpu.verify.explore.knowledge import Clock, covers, nothing
+from exogpu.verify.explore.knowledge import Clock, covers, later, nothing
 
 Key = tuple[int, str, int]
 """CTA, name and cell of an mbarrier or flag."""
@@ -16,9 +16,11 @@ MOST_BYTES = (1 << 20) - 1
 @dataclass(slots=True, eq=False)
 class Mbarrier:
     """`count` arrivals complete a phase, of which `pending` and `tx` bytes are missing in the current one, number
-    `completed`; what had happened at the last completion is `since`. `gathers`: what was told in the current phase;
-    `told`: in those complete. `seen`: the last phase whose completion some wait has observed. `passed`: waits that
-    passed since the last completion, as (strand, events executed)."""
+    `completed`; what had happened at the last completion is `since`. `seen`: the last phase whose completion some wait
+    has observed. `gathers`: what was told in the current phase; `told`: in those complete.
+
+    Of the current phase, as (strand, events executed): `passed`, waits that passed in it; `announced`, which added
+    bytes or arrivals to what is pending. `arrived`: what had happened before its arrivals."""
 
     key: Key
     name: str
@@ -33,6 +35,11 @@ class Mbarrier:
     gathers: Told = field(default_factory=Told)
     told: Told = field(default_factory=Told)
     passed: list[tuple[int, int]] = field(default_factory=list)
+    announced: list[tuple[int, int]] = field(default_factory=list)
+    arrived: Clock = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.arrived = self.since
 
     def start(self, count: int, by: tuple[int, int] | None) -> None:
         """Initialised, by (strand, events executed) or before the roles start."""
@@ -40,7 +47,8 @@ class Mbarrier:
         self.pending, self.tx, self.completed, self.seen = count, 0, 0, -1
         self.gathers, self.told = Told(), Told()
         self.since = nothing(len(self.since.seen))
-        self.passed = []
+        self.passed, self.announced = [], []
+        self.arrived = self.since
 
     def lets_pass(self, parity: int) -> bool:
         """A wait for this parity returns."""
@@ -51,18 +59,25 @@ class Mbarrier:
         return covers(temporal, self.since)
 
     def settle(self) -> list[tuple[int, int]] | None:
-        """Completes the phase if nothing is missing: waits of the one before that could come later, or None."""
+        """Completes the phase if nothing is missing: what of it could come later, or None. That are waits for the phase
+        before, and announcements that no arrival comes after."""
         if self.pending or self.tx:
             return None
         temporal = self.gathers.temporal
         assert temporal is not None
         overtaken = [(s, pos) for s, pos in self.passed if temporal.seen[s] < pos]
+        overtaken += [(s, pos) for s, pos in self.announced if self.arrived.seen[s] < pos]
         self.completed += 1
         self.pending = self.count
         self.told.include(self.gathers)
         self.since = temporal
-        self.gathers, self.passed = Told(), []
+        self.gathers, self.passed, self.announced = Told(), [], []
+        self.arrived = nothing(len(temporal.seen))
         return overtaken
+
+    def arrive(self, temporal: Clock) -> None:
+        """An arrival that comes after all this."""
+        self.arrived = later(self.arrived, temporal)
 
     def passes(self, strand: int, pos: int) -> int:
         """A wait returns: the phase that it has observed, -1 if none was complete."""

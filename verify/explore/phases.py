@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from exogpu.ir.skeleton.operations import Arrive, Await, CopyArrive, Expect, Init, Inval
-from exogpu.verify.explore.accesses import reach
-from exogpu.verify.explore.events import Event
+from exogpu.ir.instr import Mode
+from exogpu.ir.skeleton.operations import Arrive, Await, CopyArrive, Expect, Init, Inval, StAsync, TmaLoad
+from exogpu.verify.explore.accesses import reach, touch
+from exogpu.verify.explore.events import Event, Window
 from exogpu.verify.explore.finding import Finding
 from exogpu.verify.explore.flights import Flight
 from exogpu.verify.explore.knowledge import PLAIN, TEMPORAL, Knowledge, common, nothing
 from exogpu.verify.explore.machine import Machine, Met
 from exogpu.verify.explore.mbarriers import MOST_BYTES, Key, Mbarrier
-from exogpu.verify.explore.program import Strand
+from exogpu.verify.explore.program import Footprint, Strand
 from exogpu.verify.explore.text import operation
+
+Uses = TmaLoad | StAsync | Init | Inval | Arrive | Expect | CopyArrive | Await
+"""Operations that use an mbarrier."""
 
 
 def usable(m: Machine, s: Strand, key: Key) -> Mbarrier:
@@ -28,6 +32,11 @@ def usable(m: Machine, s: Strand, key: Key) -> Mbarrier:
     if b.by is not None and not _sees_init(m, s, b.by):
         message = f"nothing orders the initialisation of mbarrier `{b.name}` before {operation(e)}"
         m.fail(Finding("mbar.init_unordered", message, e.op.span, "may see it uninitialised", (s.number, b.by[0])))
+    if key in m.program.invalidated:
+        assert isinstance(e.op, Uses)
+        place = m.program.storage.roots[key[1]][1] + key[2]
+        window = Window(e.op.barrier, m.program.storage.space(key[1], key[0]), 1 << place)
+        touch(m, s, Footprint(window, 1 << place, None), Mode.READ)
     return b
 
 
@@ -45,6 +54,7 @@ def arrives(m: Machine, s: Strand) -> None:
     known = m.publish(s)
     for key in e.barriers:
         b = usable(m, s, key)
+        b.arrive(known[TEMPORAL])
         if e.number:
             expect_bytes(m, s, b, e.number * s.weight)
         near, wide = told(m, s, known, relaxed=op.relaxed, wide=op.scope != "cta")
@@ -99,7 +109,8 @@ def count(m: Machine, s: Strand, b: Mbarrier, arrivals: int, *, more: bool = Fal
     m.note(s, "arrives", b.name, state(b))
     if settle(m, s, b, m.pc[s.number]) and more:
         e = m.event(s)
-        message = f"{operation(e)} by {s.name} completes phase {b.completed - 1} of `{b.name}` and arrives for the next"
+        who, phase = m.program.actor(s), b.completed - 1
+        message = f"{operation(e)} by {who} completes phase {phase} of `{b.name}` and arrives for the next"
         _mention(m, s, b, e, "mbar.count", message)
 
 
@@ -138,6 +149,7 @@ def expects(m: Machine, s: Strand) -> None:
         b = usable(m, s, key)
         _in_order(m, s, b)
         expect_bytes(m, s, b, e.number * s.weight)
+        b.announced.append((s.number, m.pc[s.number] + 1))
         b.gathers.add(s.cta, None, None, known[TEMPORAL])
         m.note(s, "expects", b.name, state(b))
         settle(m, s, b, m.pc[s.number])
@@ -164,11 +176,13 @@ def initialises(m: Machine, s: Strand) -> None:
     """mbarrier.init."""
     e, op = m.event(s), m.event(s).op
     assert isinstance(op, Init)
+    m.enter(s)
     for key in e.barriers:
         b = m.mbarriers[key]
         if b.valid:
             message = f"mbarrier `{b.name}` is initialised again while it is in use"
             m.fail(Finding("mbar.reinit", message, e.op.span, "already initialised", (s.number,)))
+        touch(m, s, s.footprints[m.pc[s.number]][0], Mode.WRITE)
         b.start(op.count, (s.number, m.pc[s.number] + 1))
         m.note(s, "initialises", b.name, f"phase 0: {op.count} arrivals pending")
     if s.weight > 1:
@@ -180,8 +194,11 @@ def invalidates(m: Machine, s: Strand) -> None:
     """mbarrier.inval."""
     e = m.event(s)
     assert isinstance(e.op, Inval)
+    m.enter(s)
     for key in e.barriers:
-        usable(m, s, key).valid = False
+        usable(m, s, key)
+        touch(m, s, s.footprints[m.pc[s.number]][0], Mode.WRITE)
+        m.mbarriers[key].valid = False
         m.note(s, "invalidates", m.mbarriers[key].name)
 
 
@@ -194,6 +211,7 @@ def copy_arrives(m: Machine, s: Strand, after: int) -> Flight:
     if not op.noinc:
         _in_order(m, s, b)
         b.pending += s.weight
+        b.announced.append((s.number, m.pc[s.number] + 1))
         b.gathers.add(s.cta, None, None, known[TEMPORAL])
     return Flight(
         len(m.flights), s.number, m.pc[s.number], e, s.cta, known[TEMPORAL], b.key, arrivals=s.weight, after=after
@@ -233,6 +251,7 @@ def _arrivals_of_copies(m: Machine, s: Strand, b: Mbarrier, f: Flight) -> None:
         message = f"{operation(f.event)}: phase {b.completed} of `{b.name}` gets more than its {b.count} arrivals"
         m.fail(Finding("mbar.count", message, f.event.op.span, f"{b.pending} pending", (f.actor,)))
     m.observed.append(Met(f.actor, f.index, None, b.key, b.completed))
+    b.arrive(f.knew)
     b.pending -= f.arrivals
     m.note(s, "lands", b.name, state(b), f.index)
     settle(m, s, b, f.index)

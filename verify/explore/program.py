@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.skeleton.objects import Mbarriers
-from exogpu.ir.skeleton.operations import Init, InitFence, MemoryFence, ProxyFence, Unsupported
+from exogpu.ir.skeleton.operations import Init, InitFence, Inval, MemoryFence, ProxyFence, Unsupported
 from exogpu.ir.skeleton.tree import Elect, For, If, RoleDecl, Skeleton, Stmt
 from exogpu.verify.explore.events import Event, Path, Trace, Window
 from exogpu.verify.explore.knowledge import Rows
@@ -46,13 +46,6 @@ class Strand:
         """Number of lanes."""
         return len(self.lanes)
 
-    @property
-    def name(self) -> str:
-        """The strand in words."""
-        one = len(self.lanes) == 1
-        where = f"thread {self.lanes[0]}" if one else f"warp {self.lanes[0] // WARP}"
-        return self.role.name if self.role.threads == 1 else f"{where} of {self.role.name}"
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
@@ -66,6 +59,8 @@ class Program:
     rows: Rows
     initialised: frozenset[tuple[int, str, int]]
     """Mbarriers that some event initialises."""
+    invalidated: frozenset[tuple[int, str, int]]
+    """Mbarriers that some event invalidates."""
     overlaid: Mapping[Space, tuple[tuple[int, tuple[int, str, int]], ...]]
     """Mbarriers that lie in a shared object: the cell and the barrier, by space."""
     elections: Mapping[tuple[int, int, Path, tuple[tuple[str, int], ...]], frozenset[int]]
@@ -79,8 +74,26 @@ class Program:
         return tuple((strand.cta, w) for w in range(first, first + 4))
 
     def actor(self, strand: Strand) -> str:
-        """A strand, with its CTA if there are several."""
-        return strand.name if self.skeleton.cluster == 1 else f"{strand.name}, CTA {strand.cta}"
+        """A strand in words, with its CTA if there are several."""
+        return self.actors([strand])
+
+    def actors(self, strands: Sequence[Strand]) -> str:
+        """Strands of one role in words: the role, warps of it, or threads."""
+        role = strands[0].role
+        lanes = {(s.cta, tid) for s in strands for tid in s.lanes}
+        ctas = {s.cta for s in strands}
+        warps = {(cta, tid // WARP) for cta, tid in lanes}
+        if len(lanes) == role.threads * len(ctas):
+            name = role.name
+        elif len(lanes) == 1:
+            name = f"thread {strands[0].lanes[0]} of {role.name}"
+        elif len(warps) == 1:
+            some = "" if len(lanes) == WARP else f"{len(lanes)} lanes of "
+            name = f"{some}warp {strands[0].lanes[0] // WARP} of {role.name}"
+        else:
+            whole = len(lanes) == WARP * len(warps)
+            name = f"{len(warps)} warps of {role.name}" if whole else f"{len(lanes)} threads of {role.name}"
+        return name if self.skeleton.cluster == 1 else f"{name}, CTA {', '.join(map(str, sorted(ctas)))}"
 
 
 def program_of(
@@ -114,6 +127,7 @@ def program_of(
         {key: tuple(numbers) for key, numbers in warps.items()},
         _rows(skeleton),
         frozenset(inits),
+        frozenset(b for s in strands for e in s.events if isinstance(e.op, Inval) for b in e.barriers),
         _overlaid(skeleton, storage),
         _elections(strands),
         any(isinstance(o, Mbarriers) and o.count is not None for o in skeleton.objects),

@@ -43,7 +43,7 @@ def end(m: Machine, s: Strand) -> None:
     waiting = [t for t in m.alive(warp) if m.state[t.number] == WARP_WAITS]
     for t in waiting if not s.exits else ():
         if not isinstance(m.event(t).op, Elect):
-            m.fail(_divergence(m, t, f"{s.name} has ended without it"))
+            m.fail(_divergence(m, t, "the rest has ended without it"))
     for (cta, number), bar in list(m.named.items()):
         if cta == s.cta and bar.joined and bar.threads is None:
             _complete_if_all(m, (cta, number), bar)
@@ -66,15 +66,15 @@ def gathered(m: Machine, s: Strand) -> tuple[Strand, ...]:
     warp = m.alive((s.cta, s.warp))
     for t in warp:
         if m.state[t.number] == ENDED:
-            m.fail(_divergence(m, s, f"{t.name} has ended without it"))
+            m.fail(_divergence(m, s, "the rest has ended without it"))
         if m.state[t.number] == WARP_WAITS:
             other = m.event(t)
             together = isinstance(e.op, WarpSync) and isinstance(other.op, WarpSync)
             if isinstance(other.op, Elect):
                 continue
             if not together and (other.path, other.iteration) != (e.path, e.iteration):
-                label = Label(other.op.span, f"{t.name} is here")
-                m.fail(_divergence(m, s, f"{t.name} executes {operation(other)} instead", label))
+                label = Label(other.op.span, "the rest is here")
+                m.fail(_divergence(m, s, f"the rest is at {operation(other)}", label))
     ready = all(m.state[t.number] == WARP_WAITS and not isinstance(m.event(t).op, Elect) for t in warp)
     return warp if ready else ()
 
@@ -91,7 +91,7 @@ def _divergence(m: Machine, s: Strand, why: str, *labels: Label) -> Finding:
     e = m.event(s)
     rule = "wgmma.convergence" if operation(e).startswith("wgmma") else "bar.divergence"
     message = f"{operation(e)} is executed by a part of a warp: {why}"
-    return Finding(rule, message, e.op.span, f"{s.name} is here", (s.number,), labels)
+    return Finding(rule, message, e.op.span, "a part is here", (s.number,), labels)
 
 
 def warp_syncs(m: Machine, warp: tuple[Strand, ...]) -> None:
@@ -153,7 +153,7 @@ def _complete_if_all(m: Machine, where: tuple[int, int], bar: Named) -> None:
                 return
             waiting = m.program.strands[next(iter(bar.joined.values()))[0][0]]
             e = m.event(waiting) if m.pc[waiting.number] < len(waiting.events) else waiting.events[-1]
-            message = f"{operation(e)} is for all threads of the CTA, but {gone.name} never comes to it"
+            message = f"{operation(e)} is for all threads of the CTA, but {m.program.actor(gone)} never comes to it"
             m.fail(
                 Finding("bar.divergence", message, e.op.span, "waits for all threads", (waiting.number, gone.number))
             )

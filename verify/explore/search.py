@@ -63,7 +63,8 @@ class _Search:
             return Clean(True)
         for schedule in self._others(orders):
             self._try(schedule)
-            if self.steps > WORK * self.effort or len(self.found) > MOST_FOUND * self.effort:
+            hard = sum(not x.finding.mild for x in self.found)
+            if self.steps > WORK * self.effort or hard > MOST_FOUND * self.effort:
                 break
         return self._fault() if self.found else Clean(self._settled())
 

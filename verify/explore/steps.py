@@ -7,7 +7,7 @@ from itertools import groupby
 from exogpu.ir.skeleton.operations import BarSync
 from exogpu.verify.explore.finding import Finding
 from exogpu.verify.explore.machine import ENDED, Logged, Machine
-from exogpu.verify.explore.program import Strand
+from exogpu.verify.explore.memory import Record, Unordered
 from exogpu.verify.explore.text import operation
 from exogpu.verify.result import Step
 
@@ -36,15 +36,21 @@ def steps(m: Machine, finding: Finding, end: int) -> tuple[Step, ...]:
     taking_part = set(finding.strands)
     log = m.log[:end]
     if finding.pair is not None:
-        second = finding.pair.second
-        log = [x for x in log if (x.strand, x.event, x.what) != (second.actor, second.pos - 1, "starts")]
-        first = (finding.pair.first.actor, finding.pair.first.pos - 1)
+        earlier, later = _in_time(m, finding.pair)
+        log = [x for x in log if (x.strand, x.event, x.what) != (later.actor, later.pos - 1, "starts")]
+        first = (earlier.actor, earlier.pos - 1)
         used = {x.barrier for x in log if x.strand in taking_part and x.barrier}
         kept = [x for x in log if _of_race(x, taking_part, used, first)]
     else:
         kept = [x for x in log if x.barrier in finding.barriers or (x.strand in taking_part and x.what != "accesses")]
     found = [_step(m, list(same)) for _, same in groupby(kept, key=lambda x: _place(m, x))]
     return (*found[-MOST_STEPS:], *_last(m, finding))
+
+
+def _in_time(m: Machine, pair: Unordered) -> tuple[Record, Record]:
+    """The two accesses in the order of this execution, which ended with the later one."""
+    unfinished = m.pc[pair.first.actor] == pair.first.pos - 1
+    return (pair.second, pair.first) if unfinished else (pair.first, pair.second)
 
 
 def _of_race(x: Logged, strands: set[int], barriers: set[str], first: tuple[int, int]) -> bool:
@@ -62,26 +68,18 @@ def _place(m: Machine, x: Logged) -> tuple[object, ...]:
 
 def _step(m: Machine, same: list[Logged]) -> Step:
     x = same[-1]
-    s = m.program.strands[x.strand]
-    e = s.events[x.event]
+    e = m.program.strands[x.strand].events[x.event]
     who = {y.strand for y in same}
     if isinstance(e.op, BarSync):  # told once for the whole warp
         who = {n for y in who for n in m.program.warps[m.program.strands[y].cta, m.program.strands[y].warp]}
-    lanes = sum(m.program.strands[n].weight for n in who)
-    actor = m.program.actor(s) if lanes <= 1 else _several(m, s, lanes)
+    actor = "asynchronously" if x.what == "lands" else m.program.actors([m.program.strands[n] for n in sorted(who)])
     what = f"{x.barrier} completes its phase" if x.what == "completes" else WORDS[x.what].format(operation(e))
-    state = ((x.barrier, x.state),) if x.state else ()
-    return Step("asynchronously" if x.what == "lands" else actor, e.op.span, e.iteration, what, state)
-
-
-def _several(m: Machine, s: Strand, lanes: int) -> str:
-    name = s.role.name if lanes == s.role.threads else f"{lanes} threads of {s.role.name}"
-    return name if m.program.skeleton.cluster == 1 else f"{name}, CTA {s.cta}"
+    return Step(actor, e.op.span, e.iteration, what, ((x.barrier, x.state),) if x.state else ())
 
 
 def _last(m: Machine, finding: Finding) -> list[Step]:
     if finding.pair is not None:
-        r = finding.pair.second
+        _, r = _in_time(m, finding.pair)
         s = m.program.strands[r.actor]
         event = f"{'issues' if r.flight >= 0 else 'executes'} {operation(r.event)}: race"
         return [Step(m.program.actor(s), r.event.op.span, r.event.iteration, event)]
@@ -90,8 +88,6 @@ def _last(m: Machine, finding: Finding) -> list[Step]:
     for _, group in groupby(blocked, key=lambda s: (s.cta, m.event(s).path, m.event(s).iteration)):
         same = list(group)
         e = m.event(same[0])
-        lanes = sum(s.weight for s in same)
-        actor = m.program.actor(same[0]) if lanes == 1 else _several(m, same[0], lanes)
         end = " waits for ever" if finding.barriers else f": {finding.rule}"
-        found.append(Step(actor, e.op.span, e.iteration, f"{operation(e)}{end}"))
+        found.append(Step(m.program.actors(same), e.op.span, e.iteration, f"{operation(e)}{end}"))
     return found

@@ -13,16 +13,16 @@ from functools import cached_property
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
-from exogpu.ir.index import Cmp, Index, Int
+from exogpu.ir.index import Cmp, Cond, Index, Int, Var
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton import operations as op
-from exogpu.ir.skeleton.objects import Mbarriers, Ref
+from exogpu.ir.skeleton.objects import Flags, Mbarriers, Ref
 from exogpu.ir.skeleton.tree import RANK, TID, Skeleton
 from exogpu.ir.stmt import Point
-from exogpu.ir.walk import index_names, substitute_cond
+from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.source import Span
 from exogpu.verify.declared import CLUSTER_BARRIER
-from exogpu.verify.program import Barrier, Event
+from exogpu.verify.program import Applied, Barrier, Derived, Event
 from exogpu.verify.skeleton.place import Place
 from exogpu.verify.skeleton.unsupported import NotModelled
 from exogpu.verify.skeleton.walk import every_ref, every_statement
@@ -62,12 +62,18 @@ class Signals:
     inits: dict[str, list[Event]] = field(default_factory=dict)
     values: dict[int, Value] = field(default_factory=dict)
     seen: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
+    derived: dict[str, Derived] = field(default_factory=dict)
     classes: Mapping[str, tuple[frozenset[int], ...]] | None = None
 
     @cached_property
     def arrays(self) -> Mapping[str, Mbarriers]:
         """The mbarrier arrays by name."""
         return {o.name: o for o in self.skeleton.objects if isinstance(o, Mbarriers)}
+
+    @cached_property
+    def flags(self) -> Mapping[str, Flags]:
+        """The arrays of flags by name."""
+        return {o.name: o for o in self.skeleton.objects if isinstance(o, Flags)}
 
     @cached_property
     def rings(self) -> frozenset[str]:
@@ -100,6 +106,8 @@ class Signals:
         fixed, slot = (indices[:-1], indices[-1]) if ring else (indices, Int(0))
         depth = array.shape[-1] if ring else 1
         for numbers, part in _told_apart(fixed, place, ref.span):
+            if not _inside(numbers, array.shape):
+                raise NotModelled(f"`{ref.name}` has no mbarrier {', '.join(map(str, numbers))}", ref.span)
             name = ref.name + "".join(f"[{n}]" for n in numbers if array.shape)
             self.barriers.setdefault(name, Barrier(name, depth, array.count or 0, array.span))
             yield from (Part(name, slot, piece) for piece in self._apart(part))
@@ -107,6 +115,8 @@ class Signals:
     def initialised(self, name: str, event: Event, count: int, span: Span) -> None:
         """A statement initialises a barrier with an arrival count."""
         barrier = self.barriers[name]
+        if self.arrays[name.partition("[")[0]].count is not None:
+            raise NotModelled(f"`{name}` is initialised before the roles start, and again", span)
         if barrier.count not in (0, count):
             raise NotModelled(f"`{name}` is initialised with different counts", span)
         self.barriers[name] = replace(barrier, count=count)
@@ -122,7 +132,7 @@ class Signals:
             return
         for cta in place.role.ctas:
             here = replace(place, role=replace(place.role, ctas=(cta,)))
-            guards = [substitute_cond(g, {RANK: Int(cta)}) for g in place.guards]
+            guards = [self._in_cta(g, cta) for g in place.guards]
             if any(not index_names(g) and not holds(g, {}) for g in guards):
                 continue
             for group in self.classes[place.role.name]:
@@ -154,6 +164,17 @@ class Signals:
             self._whole_warps(part, span)
             yield from (Part(name, Int(0), piece) for piece in self._apart(part))
 
+    def _in_cta(self, guard: Cond, cta: int) -> Cond:
+        """A condition in one CTA; unknown numbers that depend on the CTA become those of this one."""
+        here: dict[str, Index] = {RANK: Int(cta)}
+        for name in index_names(guard):
+            meaning = self.derived.get(name)
+            if isinstance(meaning, Applied) and any(RANK in index_names(a) for a in meaning.args):
+                here[name] = Var(f"{name}@{cta}")
+                args = tuple(substitute_index(a, {RANK: Int(cta)}) for a in meaning.args)
+                self.derived[f"{name}@{cta}"] = replace(meaning, args=args)
+        return substitute_cond(guard, here)
+
     def _whole_warps(self, place: Place, span: Span) -> None:
         """Barriers count warps, so all lanes of a warp come together (PTX ISA, bar)."""
         here = set(place.who)
@@ -165,6 +186,8 @@ class Signals:
         """The flags that the threads of a place mean by a reference."""
         indices = tuple(read(e) for e in _indices(ref))
         for numbers, part in _told_apart(indices, place, ref.span):
+            if not _inside(numbers, self.flags[ref.name].shape):
+                raise NotModelled(f"`{ref.name}` has no flag {', '.join(map(str, numbers))}", ref.span)
             name = ref.name + "".join(f"[{n}]" for n in numbers)
             self.barriers.setdefault(name, Barrier(name, 1, 1, ref.span, flag=True))
             yield from (Part(name, Int(0), piece) for piece in self._apart(part))
@@ -191,6 +214,10 @@ def _indices(ref: Ref) -> tuple[Index, ...]:
     if not all(isinstance(d, Point) for d in ref.dims):
         raise NotModelled(f"a statement means several mbarriers of `{ref.name}` at once", ref.span)
     return tuple(d.index for d in ref.dims if isinstance(d, Point))
+
+
+def _inside(numbers: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    return all(0 <= n < extent for n, extent in zip(numbers, shape, strict=False))
 
 
 def _told_apart(

@@ -7,7 +7,7 @@ of its own steps since then. `s = (s + 1) % S; if s == 0: ph ^= 1` counts how of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from exogpu.ir.index import Cmp, Int, Var
@@ -32,6 +32,35 @@ class Start:
     round: str | None = None
 
 
+def wrapped(stmts: Block) -> Block:
+    """The same with `s += 1; if s == S: s = 0; ph ^= 1` as `s = (s + 1) % S; if s == 0: ph ^= 1`."""
+    out: list[Stmt] = []
+    for stmt in map(_inside, stmts):
+        before = out[-1] if out else None
+        match before, stmt:
+            case Step(name, 1, None), If(Cmp("==", Var(tested), Int(top)) as test, then, ()) if tested == name:
+                rest = tuple(t for t in then if t != Let(name, Int(0)))
+                turned = len(rest) == len(then) - 1 and not _mentions(then[: then.index(Let(name, Int(0)))], name)
+                if isinstance(before, Step) and turned and top > 0:
+                    out[-1] = replace(before, modulus=top)
+                    out += [replace(stmt, cond=replace(test, right=Int(0)), then=rest)] if rest else []
+                    continue
+            case _:
+                pass
+        out.append(stmt)
+    return tuple(out)
+
+
+def _inside(stmt: Stmt) -> Stmt:
+    match stmt:
+        case For(body=body) | Elect(body=body):
+            return replace(stmt, body=wrapped(body))
+        case If(then=then, orelse=orelse):
+            return replace(stmt, then=wrapped(then), orelse=wrapped(orelse))
+        case _:
+            return stmt
+
+
 def starts(stmts: Block, span: Span) -> Iterator[Start]:
     """The counters of a role."""
     stepped = {s.name: s.modulus for s, _ in nested(stmts) if isinstance(s, Step)}
@@ -39,15 +68,27 @@ def starts(stmts: Block, span: Span) -> Iterator[Start]:
     rounds = {step.name: turning for step, turning in counting}
     for name, modulus in stepped.items():
         let, depth, block = _let(name, stmts, span)
-        own = [s for s, _ in nested(stmts) if isinstance(s, Step) and s.name == name]
-        if name in rounds and sum(step.name == name for step, _ in counting) != len(own):
-            raise NotModelled(f"the counter `{name}` is stepped in two ways", span)
+        if name in rounds:
+            _in_step(name, rounds[name], counting, stmts, span)
         if _mentions(stmts, name) != _mentions(block[block.index(let) :], name):
             raise NotModelled(f"the counter `{name}` is used where it has no value yet, or no longer", let.span)
         value = literal(let.value)
         if value is None:
             raise NotModelled(f"the counter `{name}` does not start from a constant", let.span)
+        if modulus is not None and not 0 <= value < modulus:
+            raise NotModelled(f"the counter `{name}` does not start below {modulus}", let.span)
         yield Start(name, value, depth, modulus, rounds.get(name))
+
+
+def _in_step(name: str, turning: str, counting: list[tuple[Step, str]], stmts: Block, span: Span) -> None:
+    """The counter is stepped whenever the other one has turned, and at no other time."""
+    pairs = sum(step.name == name and other == turning for step, other in counting)
+    if any(pairs != _steps(stmts, n) for n in (name, turning)):
+        raise NotModelled(f"the counter `{name}` is stepped in two ways", span)
+
+
+def _steps(stmts: Block, name: str) -> int:
+    return sum(isinstance(s, Step) and s.name == name for s, _ in nested(stmts))
 
 
 def turns(one: Stmt | None, other: Stmt) -> bool:
@@ -64,10 +105,9 @@ def _turns(one: Stmt, other: Stmt) -> Iterator[tuple[Step, str]]:
 
 
 def _let(name: str, stmts: Block, span: Span) -> tuple[Let, int, Block]:
-    """The one statement that gives a counter its value, outside all branches; the loops around it, and its block."""
+    """The one statement that gives a counter its value, the number of loops around it, and its block."""
     found = list(_lets(name, stmts, 0))
-    everywhere = [s for s, _ in nested(stmts) if isinstance(s, Let) and s.name == name]
-    if len(found) != 1 or len(everywhere) != 1:
+    if len(found) != 1:
         raise NotModelled(f"the counter `{name}` does not get one value in one place", span)
     return found[0]
 
@@ -76,8 +116,15 @@ def _lets(name: str, block: Block, depth: int) -> Iterator[tuple[Let, int, Block
     for s in block:
         if isinstance(s, Let) and s.name == name:
             yield s, depth, block
-        if isinstance(s, For):
-            yield from _lets(name, s.body, depth + 1)
+        match s:
+            case For(body=body):
+                yield from _lets(name, body, depth + 1)
+            case Elect(body=body):
+                yield from _lets(name, body, depth)
+            case If(then=then, orelse=orelse):
+                yield from (*_lets(name, then, depth), *_lets(name, orelse, depth))
+            case _:
+                pass
 
 
 def _blocks(block: Block) -> Iterator[Block]:

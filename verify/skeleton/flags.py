@@ -1,8 +1,9 @@
 """Flags in global memory: a signal that brings a flag to a value, and waits until it has at least that.
 
 A flag is a barrier of one slot whose phase p is over when the flag is at least p + 1. Stored values: nobody stores a
-value twice, and smaller values come before larger ones, so the flag never falls. Added ones: every thread that adds
-contributes equally to each phase, and phase by phase.
+value twice, and smaller values come before larger ones, so the flag never falls; who stores one sees what those before
+told, since a wait synchronises with the last store alone (PTX ISA, release patterns). Added ones: every thread that
+adds contributes equally to each phase, and phase by phase.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal
 from exogpu.verify.phases import Phases, arrives, awaits
 from exogpu.verify.pieces import Piece
-from exogpu.verify.program import Barrier, Counted, Event, LoopKind, Program, Stated
+from exogpu.verify.program import ArriveAction, Barrier, Counted, Event, LoopKind, Program, Stated
 from exogpu.verify.result import Obligation
 from exogpu.verify.single import Property
 from exogpu.verify.skeleton.barriers import Value
@@ -60,6 +61,9 @@ def flag_pieces(
 ) -> Iterator[Piece]:
     """The obligations of a flag whose values are stored, or whose waits are for whole rounds of additions."""
     signals, waits = arrives(program, barrier.name), awaits(program, barrier.name)
+    kinds = {_relaxed(s) for s in signals}
+    if not flows and len(kinds) > 1:
+        raise NotModelled("some stores to a flag publish and others do not", barrier.span)
     if flows:
         step = literal(values[flows[0].statements[0].id].index) or 1
         round_ = step * sum(len(f.channels) for f in flows)
@@ -72,7 +76,7 @@ def flag_pieces(
         for second in signals[n:]:
             yield Piece(2, partial(_once, barrier=barrier, first=first, second=second))
         for second in signals:
-            yield Piece(4, partial(_rising, barrier=barrier, first=first, second=second))
+            yield Piece(4, partial(_rising, barrier=barrier, first=first, second=second, temporal=kinds == {True}))
     for wait in waits:
         yield Piece(2, partial(_stored, barrier=barrier, wait=wait, signals=signals))
 
@@ -98,7 +102,11 @@ def _once(program: Program, barrier: Barrier, first: Event, second: Event) -> It
     yield settle(program, base, [Property(base.name, (first, second), bad, None)])
 
 
-def _rising(program: Program, barrier: Barrier, first: Event, second: Event) -> Iterator[Obligation]:
+def _relaxed(signal: Event) -> bool:
+    return isinstance(signal.action, ArriveAction) and signal.action.relaxed
+
+
+def _rising(program: Program, barrier: Barrier, first: Event, second: Event, *, temporal: bool) -> Iterator[Obligation]:
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
         return model.ctx.lt(phases.phase(x), phases.phase(y))
 
@@ -108,7 +116,7 @@ def _rising(program: Program, barrier: Barrier, first: Event, second: Event) -> 
     base = obligation(
         f"flag/{barrier.name}/{first.id}<{second.id}", "race.waw", f"{barrier.name} never falls", second.span
     )
-    yield settle(program, base, [Goal(base.name, first, second, condition, check, Needs(temporal=True))])
+    yield settle(program, base, [Goal(base.name, first, second, condition, check, Needs(temporal=temporal))])
 
 
 def _stored(program: Program, barrier: Barrier, wait: Event, signals: list[Event]) -> Iterator[Obligation]:

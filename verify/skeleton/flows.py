@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from exogpu.verify.phases import Channel, channels
+from exogpu.smt.poly import ZERO, Poly
+from exogpu.verify.instance import Model
+from exogpu.verify.ordinal import count_all
+from exogpu.verify.phases import Channel, alike, channels
 from exogpu.verify.program import Event, Program
 from exogpu.verify.skeleton.unsupported import SharedInPart
 
@@ -20,10 +23,13 @@ class Flow:
     rate: int
     arrivals: int
 
-    @property
-    def thread(self) -> int:
-        """One of its threads: all count alike."""
-        return min(thread for thread, _ in self.channels)
+    def threads(self, program: Program) -> tuple[int, ...]:
+        """One of its threads of each sort: those of a sort execute its statements equally often."""
+        sorts = [alike(program, s) for s in self.statements]
+        firsts: dict[tuple[tuple[int, ...], ...], int] = {}
+        for thread in sorted({thread for thread, _ in self.channels}):
+            firsts.setdefault(tuple(sort[thread] for sort in sorts), thread)
+        return tuple(firsts.values())
 
     @property
     def ctas(self) -> frozenset[int]:
@@ -42,3 +48,9 @@ def parties(program: Program, statements: Sequence[Event]) -> list[tuple[frozens
             at = program.events[ids[0]]
             raise SharedInPart(f"{at.label} and others on the barrier share only some of their threads", at.span)
     return [(frozenset(t), tuple(program.events[i] for i in ids)) for ids, t in groups.items()]
+
+
+def totals(model: Model, flow: Flow) -> list[Poly]:
+    """All executions by one thread of a flow, for each sort of its threads."""
+    each = ((count_all(model, s, t) for s in flow.statements) for t in flow.threads(model.program))
+    return [sum(counts, ZERO) for counts in each]

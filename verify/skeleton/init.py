@@ -22,8 +22,8 @@ from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
 from exogpu.verify.skeleton.settle import any_of, obligation, settle
 
-PUBLISHED = (Needs(), Needs(temporal=True, fence=FenceKind.INIT))
-"""Ways to learn of an initialisation: as of every write, or in time after a fence that is made for it."""
+PUBLISHED = (Needs(), Needs(fence=FenceKind.INIT))
+"""Ways to learn of an initialisation: as of every write, or behind a fence that is made for it."""
 
 
 def initialisation(
@@ -45,7 +45,8 @@ def _complete(
 ) -> Iterator[Obligation]:
     """Every slot of every CTA whose barrier is used is initialised, and none twice."""
     base = obligation(f"init/{barrier.name}", "mbar.reinit", f"{barrier.name} is initialised once", barrier.span)
-    parts = [_twice(a, b, slots) for n, a in enumerate(inits) for b in inits[n:]]
+    parts = [_slot(barrier, init, slots[init.id]) for init in inits]
+    parts += [_twice(a, b, slots) for n, a in enumerate(inits) for b in inits[n:]]
     yield settle(program, base, parts)
     missing = obligation(
         f"init/{barrier.name}/all", "mbar.uninit", f"every mbarrier of {barrier.name} is initialised", barrier.span
@@ -54,6 +55,14 @@ def _complete(
     for cta in sorted(used):
         mine = [(e, t) for e in inits for t, c in sorted(channels(program, e)) if c == cta]
         yield settle(program, missing, [_all_slots(barrier, uses[0], mine, cta)])
+
+
+def _slot(barrier: Barrier, init: Event, slot: Index) -> Property:
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        here = model.ctx.between(0, to_poly(model.ctx, slot, xs[0].env), barrier.ring)
+        return model.ctx.api.negate(here)
+
+    return Property(f"init/{init.id}/slot", (init,), bad, None)
 
 
 def _twice(first: Event, second: Event, slots: Mapping[int, Index]) -> Property:

@@ -10,14 +10,12 @@ from exogpu.ir.instr import Mode
 from exogpu.ir.skeleton.objects import Mbarriers
 from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.ir.types import Smem
-from exogpu.smt.poly import ZERO
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
 from exogpu.verify.declared import CLUSTER_BARRIER
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal
-from exogpu.verify.ordinal import count_all
 from exogpu.verify.performed import AWAITED
 from exogpu.verify.phases import Phases, barrier_cta, channels, executions, executors
 from exogpu.verify.pieces import Piece
@@ -25,7 +23,7 @@ from exogpu.verify.program import Access, ArriveAction, Event, ExitAction, Progr
 from exogpu.verify.races import concrete_box
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
-from exogpu.verify.skeleton.flows import Flow
+from exogpu.verify.skeleton.flows import Flow, totals
 from exogpu.verify.skeleton.obligations import joins
 from exogpu.verify.skeleton.settle import any_of, obligation, settle
 
@@ -74,8 +72,7 @@ def _started(program: Program, event: Event) -> Iterator[Obligation]:
 
 def _joined(flow: Flow, event: Event) -> Property:
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
-        total = sum((count_all(model, s, flow.thread) for s in flow.statements), ZERO)
-        return model.ctx.lt(total, 1)
+        return model.ctx.api.disj(model.ctx.lt(total, 1) for total in totals(model, flow))
 
     return Property(f"entry/{event.id}/{flow.statements[0].id}", (event,), bad, None)
 
@@ -121,12 +118,16 @@ def _ended(program: Program, event: Event, cta: int) -> Iterator[Obligation]:
     ends = [e for e in program.events if isinstance(e.action, ExitAction)]
     here = [e for e in ends if cta in {t // program.threads for t in executors(program, e)}]
     goals: list[list[Goal | Property]] = []
-    for end in here:
-        way: list[Goal | Property] = [_over(program, event, a, end, cta) for a in uses if outside]
-        goals.append([*way, *([_over(program, event, None, end, cta)] if signals else [])])
-    found = any_of(program, base, goals)
+    for own_ends in dict.fromkeys(tuple(e for e in here if t in executors(program, e)) for t in _threads(program, cta)):
+        touched = [*(uses if outside else []), *([None] if signals else [])]
+        goals.append([_over(program, event, a, end, cta) for end in own_ends for a in touched])
+    found = any_of(program, base, [g for g in goals if g])
     if found.status is not Status.PROVED or found.queries:
         yield found
+
+
+def _threads(program: Program, cta: int) -> range:
+    return range(cta * program.threads, (cta + 1) * program.threads)
 
 
 def _over(program: Program, event: Event, access: Access | None, end: Event, cta: int) -> Goal:

@@ -13,11 +13,13 @@ from exogpu.ir.skeleton.operations import Arrive, Check, ClusterArrive, Exit, Me
 from exogpu.ir.skeleton.tree import RANK, TID, Elect, For, If, Let, RoleDecl, Skeleton, Step, Stmt, Unknown
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
-from exogpu.verify.skeleton.counting import starts, turns
-from exogpu.verify.skeleton.operations import Fences, Operations, Reading
+from exogpu.verify.skeleton.counting import starts, turns, wrapped
+from exogpu.verify.skeleton.election import any_will_do
+from exogpu.verify.skeleton.operations import Operations
 from exogpu.verify.skeleton.place import Numbers, Place
+from exogpu.verify.skeleton.reading import Fences, Reading
 from exogpu.verify.skeleton.unsupported import NotModelled
-from exogpu.verify.skeleton.walk import names_in, nested
+from exogpu.verify.skeleton.walk import nested
 
 MOST_UNROLLED = 16
 """Most iterations of a loop with literal bounds that is unrolled, where its variable names a barrier."""
@@ -33,6 +35,7 @@ class Walk:
     rounds: dict[str, list[str]] = field(default_factory=dict)
     blocks: int = 0
     unknowns: dict[str, Unknown] = field(default_factory=dict)
+    holders: dict[str, Place] = field(default_factory=dict)
 
     def run(self) -> None:
         """Walks every body."""
@@ -41,9 +44,10 @@ class Walk:
         for body in self.skeleton.bodies:
             names: dict[str, Index] = {RANK: Int(body.role.ctas[0])} if len(body.role.ctas) == 1 else {}
             place = Place((), (), numbers, body.role, tuple(range(body.role.threads)), names)
-            for counter in self._counters(body.role, body.stmts):
+            stmts = wrapped(body.stmts)
+            for counter in self._counters(body.role, stmts):
                 place = counter(place)
-            self.block(body.stmts, place)
+            self.block(stmts, place)
 
     # -- counters ------------------------------------------------------------------------------------------------
 
@@ -62,19 +66,32 @@ class Walk:
             self.derived[variable] = counter
             yield _Naming(name, variable)
 
+    def _stepped(self, role: RoleDecl) -> set[str]:
+        """The names of a role's counters."""
+        (body,) = (b for b in self.skeleton.bodies if b.role == role)
+        return {s.name for s, _ in nested(body.stmts) if isinstance(s, Step)}
+
     def step(self, stmt: Step, place: Place) -> None:
         """Steps are events of which counters count the executions."""
         meaning = place.names[stmt.name]
-        if not isinstance(meaning, Var) or len(place.who) != place.role.threads or place.explicit:
+        variables = (meaning.name, *self.rounds.get(meaning.name, ())) if isinstance(meaning, Var) else ()
+        if not isinstance(meaning, Var) or not all(self._by_its_holders(v, place) for v in variables):
             raise NotModelled(f"the counter `{stmt.name}` differs between threads", stmt.span)
         found = self.derived[meaning.name]
         if not isinstance(found, Counter) or found.modulus != stmt.modulus:
             raise NotModelled(f"the counter `{stmt.name}` is stepped in two ways", stmt.span)
         event = self.emit.tick(stmt, place)
-        for variable in (meaning.name, *self.rounds.get(meaning.name, ())):
+        for variable in variables:
             counter = self.derived[variable]
             if isinstance(counter, Counter):
                 self.derived[variable] = replace(counter, steps=(*counter.steps, (event.id, stmt.by)))
+
+    def _by_its_holders(self, counter: str, place: Place) -> bool:
+        """All threads that have a counter execute this, and they alone."""
+        holder = self.holders.get(counter)
+        if holder is None or place.who != holder.who or place.explicit:
+            return False
+        return not any(RANK in self._names(g) for g in place.guards if g not in holder.guards)
 
     # -- control -------------------------------------------------------------------------------------------------
 
@@ -87,6 +104,7 @@ class Walk:
             match stmt:
                 case Let():
                     place = self.let(stmt, place)
+                    self._constant(stmt, stmts[n + 1 :], place)
                 case Step():
                     self.step(stmt, place)
                 case For():
@@ -122,25 +140,29 @@ class Walk:
         """A name for an expression, or the start of a counter."""
         known = place.names.get(stmt.name)
         if isinstance(known, Var) and isinstance(self.derived.get(known.name), Counter):
+            self.holders[known.name] = place
             return place
         if known is not None and place.given.get(stmt.name) != place.block:
             raise NotModelled(f"`{stmt.name}` gets a value in more than one place", stmt.span)
         return place.naming(stmt.name, self.expr(stmt.value, place))
 
+    def _constant(self, stmt: Let, rest: tuple[Stmt, ...], place: Place) -> None:
+        """A name stands for its expression, so that must not change as long as it is known."""
+        counters = self._names(place.names[stmt.name]) & self.derived.keys()
+        stepped = {s.name for s, _ in nested(rest) if isinstance(s, Step)} - {stmt.name}
+        if any(isinstance(m := place.names.get(s), Var) and m.name in counters for s in stepped):
+            raise NotModelled(f"`{stmt.name}` keeps the value of a counter that is stepped", stmt.span)
+
     def elect(self, stmt: Elect, place: Place) -> Place:
         """The lanes of each warp meet, then one thread of each unit goes on alone."""
-        chosen = elected(place)
-        if stmt.any:
-            self._any_will_do(stmt, place)
+        chosen, body = elected(place), stmt.body
         self.emit.meet(stmt, place)
-        return self._after(stmt.body, place, self.inside(chosen, place, stmt.body))
-
-    def _any_will_do(self, stmt: Elect, place: Place) -> None:
-        """Whichever lane is elected, the proof for the first is one for it: nothing else tells threads apart."""
-        body = next(b for b in self.skeleton.bodies if b.role == place.role)
-        for s, _ in nested(body.stmts):
-            if TID in names_in(s) and not (isinstance(s, Check) and s in [t for t, _ in nested(stmt.body)]):
-                raise NotModelled("one lane of many is elected, and others are told apart, too", stmt.span)
+        if stmt.any:
+            any_will_do(self.skeleton, next(b for b in self.skeleton.bodies if b.role == place.role), stmt)
+            # what is to hold for the lane that is chosen is shown for every lane
+            self.block(tuple(s for s in body if isinstance(s, Check)), place)
+            body = tuple(s for s in body if not isinstance(s, Check))
+        return self._after(body, place, self.inside(chosen, place, body))
 
     def inside(self, who: tuple[int, ...], place: Place, body: tuple[Stmt, ...]) -> tuple[int, ...]:
         """A body by some of the threads."""
@@ -191,6 +213,8 @@ class Walk:
         if first is not None and last is not None and self.emit.names_barrier(stmt):
             if last - first > MOST_UNROLLED:
                 raise NotModelled(f"more than {MOST_UNROLLED} iterations name different barriers", stmt.span)
+            if any(s.name in self._stepped(place.role) for s, _ in nested(stmt.body) if isinstance(s, Let)):
+                raise NotModelled("a counter starts anew where iterations name different barriers", stmt.span)
             for value in range(first, last):
                 self.block(stmt.body, place.naming(stmt.var, Int(value)))
             return

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from exogpu.ir.evaluate import holds
-from exogpu.ir.index import Index
-from exogpu.smt.poly import ZERO, Poly
+from exogpu.ir.index import Index, Int
 from exogpu.smt.terms import Formula
 from exogpu.verify.bounds import bounds
 from exogpu.verify.claim import Claim
@@ -21,7 +20,6 @@ from exogpu.verify.index import to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal
-from exogpu.verify.ordinal import NoClosedForm, count_all
 from exogpu.verify.performed import performed
 from exogpu.verify.phases import Phases, arrives, awaits, channels
 from exogpu.verify.pieces import Piece
@@ -31,11 +29,13 @@ from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
 from exogpu.verify.skeleton.barriers import Value
 from exogpu.verify.skeleton.flags import flag_pieces
-from exogpu.verify.skeleton.flows import Flow, parties
+from exogpu.verify.skeleton.flows import Flow, parties, totals
 from exogpu.verify.skeleton.init import initialisation
 from exogpu.verify.skeleton.numbering import holds as holding
-from exogpu.verify.skeleton.operations import Checked
+from exogpu.verify.skeleton.observed import observed
+from exogpu.verify.skeleton.reading import Checked
 from exogpu.verify.skeleton.settle import any_of, obligation, settle
+from exogpu.verify.skeleton.transfers import balanced
 from exogpu.verify.split import in_turns
 
 
@@ -104,14 +104,17 @@ def _check(checked: Checked) -> Claim:
 def _mbarrier(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piece]:
     flows = facts.flows[barrier.name]
     waits = awaits(program, barrier.name)
+    yield from initialisation(program, barrier, facts.inits.get(barrier.name, ()), facts.slots)
     if not flows and not waits:
         return
-    yield from initialisation(program, barrier, facts.inits.get(barrier.name, ()), facts.slots)
     for hold in holding(program, barrier.name):
+        slot, start = facts.slots[hold.id], facts.starts[barrier.name]
+        yield Piece(1, partial(_slot, barrier=barrier, event=hold, slot=slot, start=start))
         yield Piece(6, partial(_open, barrier=barrier, event=hold, flows=flows))
         yield Piece(1, partial(_held, barrier=barrier, hold=hold, flows=flows))
     yield Piece(1, lambda _: (_count(barrier, flows),))
-    yield Piece(2, lambda p: (_bytes(p, barrier, flows),))
+    yield Piece(2, lambda p: (balanced(p, barrier, flows),))
+    yield Piece(3, partial(observed, barrier=barrier, flows=flows))
     for flow in flows:
         for event in flow.statements:
             slot, start = facts.slots[event.id], facts.starts[barrier.name]
@@ -166,77 +169,6 @@ def _count(barrier: Barrier, flows: tuple[Flow, ...]) -> Obligation:
     return replace(base, status=Status.UNKNOWN, reason=reason)
 
 
-def weight(event: Event) -> int:
-    """Bytes that one execution announces (positive) or delivers (negative)."""
-    announced = getattr(event.action, "tx", 0)
-    delivered = getattr(event.completion, "bytes", 0)
-    return int(announced) - int(delivered)
-
-
-def _bytes(program: Program, barrier: Barrier, flows: tuple[Flow, ...]) -> Obligation:
-    """Every flow has the same bytes in each phase, and they cancel out in every CTA."""
-    title = f"each phase of {barrier.name} is announced the bytes that it gets"
-    base = obligation(f"tx/{barrier.name}", "mbar.tx_bytes", title, barrier.span)
-    balance: dict[int, int] = {}
-    parts: list[Property] = []
-    for flow in flows:
-        amount, steady = _per_phase(flow)
-        parts += steady
-        for _, cta in flow.channels:
-            balance[cta] = balance.get(cta, 0) + amount
-    wrong = {n for n in balance.values() if n}
-    if wrong:
-        n = min(wrong)
-        reason = f"{abs(n)} bytes of a phase are {'not delivered' if n > 0 else 'not announced'}"
-        return replace(base, status=Status.UNKNOWN, reason=reason)
-    if any(weight(e) for f in flows for e in f.statements):
-        parts += _as_many_phases(program, barrier, flows)
-    return settle(program, base, parts)
-
-
-def _per_phase(flow: Flow) -> tuple[int, list[Property]]:
-    """Bytes in one phase, and what shows that it is the same in all."""
-    weights = {weight(e) for e in flow.statements}
-    if len(weights) == 1:
-        return weights.pop() * flow.rate, []
-    if flow.rate % len(flow.statements):
-        raise NoClosedForm("statements with different bytes do not make up whole phases")
-    amount = sum(weight(e) for e in flow.statements) * flow.rate // len(flow.statements)
-    return amount, [_steady(flow, e, amount) for e in flow.statements]
-
-
-def _steady(flow: Flow, event: Event, amount: int) -> Property:
-    """Where a phase begins, the bytes so far are those of whole phases."""
-
-    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
-        (x,) = xs
-        ctx = model.ctx
-        counts = [phases.count(x, s) for s in flow.statements]
-        so_far = sum((n * weight(s) for n, s in zip(counts, flow.statements, strict=True)), ZERO)
-        begins = ctx.eq(ctx.mod(sum(counts, ZERO), flow.rate), 0)
-        return ctx.api.conj((begins, ctx.api.negate(ctx.eq(so_far, phases.phase(x) * amount))))
-
-    return Property(f"tx/{event.id}", (event,), bad, None)
-
-
-def _as_many_phases(program: Program, barrier: Barrier, flows: tuple[Flow, ...]) -> Iterator[Property]:
-    """What delivers and what announces bytes go through equally many phases."""
-    moving = [f for f in flows if any(weight(e) for e in f.statements)]
-    for flow in moving[1:]:
-        event = flow.statements[0]
-
-        def bad(model: Model, phases: Phases, xs: tuple[Instance, ...], flow: Flow = flow) -> Formula:
-            one, other = (total(model, f) for f in (moving[0], flow))
-            return model.ctx.api.negate(model.ctx.eq(one * flow.rate, other * moving[0].rate))
-
-        yield Property(f"tx/{barrier.name}/all-{event.id}", (event,), bad, None)
-
-
-def total(model: Model, flow: Flow) -> Poly:
-    """All executions by one thread of a flow."""
-    return sum((count_all(model, s, flow.thread) for s in flow.statements), ZERO)
-
-
 def _slot(program: Program, barrier: Barrier, event: Event, slot: Index, start: int) -> Iterator[Obligation]:
     """Signals go through the slots in turn."""
 
@@ -248,7 +180,7 @@ def _slot(program: Program, barrier: Barrier, event: Event, slot: Index, start: 
     title = f"{event.label} (line {event.span.line}) goes through the {barrier.ring} slots in turn"
     base = obligation(f"slot/{barrier.name}/{event.id}", "mbar.count", title, event.span)
     prop = Property(base.name, (event,), bad, None)
-    if barrier.ring > 1:
+    if barrier.ring > 1 or slot != Int(0):
         yield settle(program, base, (prop,))
 
 
@@ -295,7 +227,8 @@ def enough(barrier: Barrier, flow: Flow, event: Event, behind: int) -> Property:
         ctx = model.ctx
         phase = phases.phase(x) - behind
         here = ctx.api.disj(ctx.eq(phases.cta(x), cta) for cta in sorted(flow.ctas))
-        return ctx.api.conj((here, ctx.ge(phase, 0), ctx.lt(total(model, flow), (phase + 1) * flow.rate)))
+        less = ctx.api.disj(ctx.lt(total, (phase + 1) * flow.rate) for total in totals(model, flow))
+        return ctx.api.conj((here, ctx.ge(phase, 0), less))
 
     name = f"{barrier.name}/{event.id}/enough-{flow.statements[0].id}"
     return Property(name, (event,), bad, None)

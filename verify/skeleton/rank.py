@@ -23,7 +23,7 @@ from exogpu.verify.concrete import Occurrence
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordering import Proved, Undecided
 from exogpu.verify.phases import Phases, arrives, awaits, channels, executors
-from exogpu.verify.program import AwaitAction, Barrier, Event, FenceAction, LoopKind, Program
+from exogpu.verify.program import AwaitAction, Barrier, Event, FenceAction, LoopKind, MeetAction, Program
 from exogpu.verify.result import Obligation, Query, Status
 from exogpu.verify.session import Valuation
 from exogpu.verify.single import Found, Property, hold
@@ -86,11 +86,13 @@ class Ranking:
         return True
 
     def _items(self) -> dict[Item, frozenset[int]]:
-        """Every item with the threads that execute something of it that may wait, or be waited for."""
+        """Every item with the threads that execute something of it that may wait, if only for other lanes, or be waited
+        for."""
         return self.program.memo.once(Ranking, self._found_items)
 
     def _found_items(self) -> dict[Item, frozenset[int]]:
-        acting = [e for e in self.program.events if isinstance(e.action, AwaitAction | FenceAction)]
+        waiting = AwaitAction | FenceAction | MeetAction
+        acting = [e for e in self.program.events if e.aligned or isinstance(e.action, waiting)]
         acting += [e for edge in self.edges for e in (edge.signal, edge.wait)]
         out: dict[Item, frozenset[int]] = {}
         for event in dict.fromkeys(acting):

@@ -36,12 +36,17 @@ def every_statement(skeleton: Skeleton) -> Iterator[Stmt]:
 def every_ref(skeleton: Skeleton) -> Iterator[Ref]:
     """Every window that a statement names."""
     for stmt in every_statement(skeleton):
-        for f in fields(stmt):
-            value = getattr(stmt, f.name)
-            if isinstance(value, Ref):
-                yield value
-            elif isinstance(value, tuple):
-                yield from (v for v in value if isinstance(v, Ref))
+        yield from refs_in(stmt)
+
+
+def refs_in(stmt: Stmt) -> Iterator[Ref]:
+    """The windows that a statement itself names."""
+    for f in fields(stmt):
+        value = getattr(stmt, f.name)
+        if isinstance(value, Ref):
+            yield value
+        elif isinstance(value, tuple):
+            yield from (v for v in value if isinstance(v, Ref))
 
 
 def names_in(stmt: Stmt) -> frozenset[str]:

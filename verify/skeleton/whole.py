@@ -1,4 +1,4 @@
-"""Obligations about a skeleton as a whole: registers of the CTA, cells of mbarriers, results."""
+"""Obligations about a skeleton as a whole: registers, cells of mbarriers, results."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from itertools import product
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Var
-from exogpu.ir.instr import Mode
+from exogpu.ir.instr import Group, Mode, WgmmaFence
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Global, Mbarriers
 from exogpu.ir.skeleton.tree import Body, Skeleton
-from exogpu.smt.poly import Poly, lift
+from exogpu.smt.poly import ZERO, Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, Instance, Model
-from exogpu.verify.phases import Phases
+from exogpu.verify.phases import Phases, executed_by, executors
 from exogpu.verify.pieces import Piece
-from exogpu.verify.program import Access, Event, LoopKind, Program
+from exogpu.verify.program import Access, Event, InGroup, LoopKind, Program
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
 from exogpu.verify.skeleton.settle import obligation, settle
@@ -34,6 +34,9 @@ def whole(program: Program, skeleton: Skeleton) -> Iterator[Piece]:
     """The obligations."""
     if any(isinstance(s, op.SetMaxnreg) for b in skeleton.bodies for s, _ in nested(b.stmts)):
         yield Piece(1, lambda _: (_registers(skeleton),))
+    for event in program.events:
+        if isinstance(event.completion, InGroup) and event.completion.group is Group.WGMMA:
+            yield Piece(1, partial(_fenced, event=event))
     for item in skeleton.objects:
         if isinstance(item, Mbarriers) and item.overlay is not None:
             yield from _apart(program, item)
@@ -159,3 +162,20 @@ def _writes(model: Model, event: Event, access: Access, cell: list[Poly]) -> Ite
         for (low, length), c in zip(model.box(x, access), cell, strict=True):
             parts.append(model.ctx.between(low, c, low + length))
         yield model.ctx.api.conj(parts)
+
+
+# -- registers of wgmma ------------------------------------------------------------------------------------------------
+
+
+def _fenced(program: Program, event: Event) -> Iterator[Obligation]:
+    """Its warps have executed a wgmma.fence before, even if no thread has touched its registers (PTX ISA,
+    wgmma.fence)."""
+    fences = [e for e in program.events if isinstance(e.action, WgmmaFence)]
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        mine = executed_by(program, executors(program, event), fences)
+        return model.ctx.lt(sum((phases.count(xs[0], s) for s in mine), ZERO), 1)
+
+    title = f"a wgmma_fence comes before the wgmma at line {event.span.line}"
+    base = obligation(f"fenced/{event.id}", "wgmma.reg_fence", title, event.span)
+    yield settle(program, base, [Property(base.name, (event,), bad, None)])

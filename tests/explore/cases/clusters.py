@@ -249,6 +249,27 @@ def tile_relaxed_fenced():
                 signal(turns, 1)
 
 
+@skeleton
+def taken_back():
+    """Who looks late never sees the flag."""
+    f = flags()
+    with role("a", threads=1):
+        signal(f, 1)
+        signal(f, 0)
+    with role("b", threads=1):
+        spin(f, 1)
+
+
+@skeleton
+def kept():
+    f = flags()
+    with role("a", threads=1):
+        signal(f, 1)
+        signal(f, 2)
+    with role("b", threads=1):
+        spin(f, 1)
+
+
 TWINS = [
     ("mbar.scope", narrow_arrive, wide),
     ("mbar.scope", narrow_wait, wide),
@@ -261,4 +282,5 @@ TWINS = [
     ("race.waw", overwrites_received, clears_first),
     ("race.waw", tile_relaxed, tile),
     ("race.waw", tile_relaxed, tile_relaxed_fenced),
+    ("deadlock.cycle", taken_back, kept),
 ]

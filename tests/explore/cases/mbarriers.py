@@ -1,4 +1,4 @@
-"""Twins about mbarriers: the first of each pair breaks the rule, the second does not."""
+"""Twins about phases of mbarriers: the first of each pair breaks the rule, the second does not."""
 
 from exogpu.skeleton import *
 
@@ -77,83 +77,6 @@ def bytes_of_two():
     with role("use", threads=1):
         wait(full, parity=0)
         load(x)
-
-
-@skeleton
-def never_initialised():
-    b = mbarrier()
-    with role("a", threads=1):
-        arrive(b)
-
-
-@skeleton
-def initialised():
-    b = mbarrier()
-    with role("a", threads=1):
-        init(b, 1)
-        arrive(b)
-
-
-@skeleton
-def init_unordered():
-    b = mbarrier()
-    with role("all", threads=64):
-        if tid == 0:
-            init(b, 64)
-        arrive(b)
-        wait(b, parity=0)
-
-
-@skeleton
-def init_ordered():
-    b = mbarrier()
-    with role("all", threads=64):
-        if tid == 0:
-            init(b, 64)
-        cta_sync()
-        arrive(b)
-        wait(b, parity=0)
-
-
-@skeleton
-def initialised_twice(n: size):
-    b = mbarrier()
-    with role("a", threads=1):
-        for i in range(n):
-            init(b, 1)
-            arrive(b)
-            wait(b, parity=0)
-
-
-@skeleton
-def invalidated(n: size):
-    b = mbarrier()
-    with role("a", threads=1):
-        for i in range(n):
-            init(b, 1)
-            arrive(b)
-            wait(b, parity=0)
-            inval(b)
-
-
-@skeleton
-def scratch_over_barrier():
-    x = smem(4)
-    b = mbarrier(1, count=1, at=x[3])
-    with role("a", threads=1):
-        store(x)
-        arrive(b[0])
-        wait(b[0], parity=0)
-
-
-@skeleton
-def scratch_beside_barrier():
-    x = smem(4)
-    b = mbarrier(1, count=1, at=x[3])
-    with role("a", threads=1):
-        store(x[0:3])
-        arrive(b[0])
-        wait(b[0], parity=0)
 
 
 @skeleton
@@ -270,17 +193,42 @@ def no_cycle(n: size):
             wait(b, parity=i)
 
 
+@skeleton
+def announced_too_late():
+    """The arrival can come before the bytes are announced, and then completes the phase."""
+    full = mbarrier(count=1)
+    x = smem()
+    with role("load", threads=1):
+        expect(full, 64)
+        tma_load(x, full, bytes=64)
+    with role("start", threads=1):
+        arrive(full)
+    with role("use", threads=1):
+        wait(full, parity=0)
+        load(x)
+
+
+@skeleton
+def announced_before():
+    full = mbarrier(count=1)
+    x = smem()
+    with role("load", threads=1):
+        expect(full, 64)
+        tma_load(x, full, bytes=64)
+        arrive(full)
+    with role("use", threads=1):
+        wait(full, parity=0)
+        load(x)
+
+
 TWINS = [
     ("deadlock.cycle", count_high, count_right),
     ("mbar.count", more_than_pending, as_pending),
     ("mbar.tx_bytes", bytes_short, bytes_right),
     ("mbar.tx_bytes", bytes_short, bytes_of_two),
-    ("mbar.uninit", never_initialised, initialised),
-    ("mbar.init_unordered", init_unordered, init_ordered),
-    ("mbar.reinit", initialised_twice, invalidated),
-    ("mbar.alias", scratch_over_barrier, scratch_beside_barrier),
     ("deadlock.cycle", overtaken, not_overtaken),
     ("mbar.unobserved_phase", unobserved, observed),
     ("mbar.lane_release", one_lane_releases, one_lane_after_all),
     ("deadlock.cycle", cycle, no_cycle),
+    ("race.raw", announced_too_late, announced_before),
 ]

@@ -124,3 +124,12 @@ def bounded(a: size, b: size):
     require(b >= 1)
     with role("all", threads=32):
         pass
+
+
+@skeleton
+def never_meets():
+    cluster(2)
+    with role("a", threads=32):
+        cluster_sync()
+    with role("b", threads=32):
+        pass

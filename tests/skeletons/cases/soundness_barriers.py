@@ -1,0 +1,226 @@
+"""Faults at barriers that a proof once overlooked, each beside a twin that differs in one place."""
+
+from exogpu.skeleton import *
+
+
+def elects(T):
+    """A warp's lanes meet in an election; the threads of a larger unit compare their numbers."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(count=1)
+        empty = mbarrier(count=1)
+        with role("p", threads=1):
+            for i in range(n):
+                wait(empty, parity=i + 1)
+                arrive(full)
+        with role("c", threads=T):
+            for i in range(n):
+                if tid < 32:
+                    wait(full, parity=i)
+                    with elect():
+                        arrive(empty)
+
+    return kernel
+
+
+def meets_first(below):
+    """Lanes that wait for what comes after their meeting with the lane that brings it about."""
+
+    @skeleton
+    def kernel():
+        a = mbarrier(count=1)
+        b = mbarrier(count=1)
+        with role("p", threads=32):
+            if tid < below:
+                wait(a, parity=0)
+            with elect():
+                arrive(b)
+            if tid >= below:
+                wait(a, parity=0)
+        with role("c", threads=1):
+            wait(b, parity=0)
+            arrive(a)
+
+    return kernel
+
+
+def meets_in_part(lanes):
+    """Only the first `lanes` lanes meet those that wait."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(count=1)
+        done = mbarrier(count=24)
+        with role("p", threads=1):
+            for i in range(n):
+                wait(done, parity=i + 1)
+                arrive(full)
+        with role("c", threads=32):
+            for i in range(n):
+                if tid < lanes:
+                    if tid < 8:
+                        wait(full, parity=i)
+                    with elect():
+                        check(i >= 0)
+                if tid >= 8:
+                    arrive(done)
+
+    return kernel
+
+
+def by_sizes(wanted):
+    """How many threads arrive depends on a size."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(count=32)
+        with role("p", threads=32):
+            if tid < n:
+                arrive(full)
+        with role("c", threads=1):
+            if n >= wanted:
+                wait(full, parity=0)
+
+    return kernel
+
+
+def twice_initialised(again):
+    @skeleton
+    def kernel():
+        full = mbarrier(2, count=1)
+        other = mbarrier()
+        with role("p", threads=1):
+            if again:
+                init(full[0], 1)
+            else:
+                init(other, 1)
+            arrive(full[0])
+            wait(full[0], parity=0)
+
+    return kernel
+
+
+def initialised_in_range(first):
+    @skeleton
+    def kernel():
+        full = mbarrier(2)
+        with role("p", threads=1):
+            for i in range(2):
+                init(full[i + first], 1)
+            arrive(full[first])
+            wait(full[first], parity=0)
+
+    return kernel
+
+
+def one_of_each_warp(W):
+    @skeleton
+    def kernel():
+        full = mbarrier(2, count=32)
+        with role("p", warps=W):
+            arrive(full[warp])
+            wait(full[warp], parity=0)
+
+    return kernel
+
+
+def one_slot(step):
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(1, count=1)
+        with role("p", threads=1):
+            for i in range(n):
+                arrive(full[step * i])
+                wait(full[0], parity=i)
+
+    return kernel
+
+
+def held_slot(ahead):
+    """cp.async keep a phase open in the slot that their thread arrives at, or in another."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(2, count=1)
+        empty = mbarrier(2, count=1)
+        x = smem(2)
+        with role("p", threads=1):
+            for i in range(n):
+                wait(empty[i % 2], parity=i // 2 + 1)
+                cp_async(x[i % 2])
+                cp_arrive(full[(i + ahead) % 2], noinc=False)
+                arrive(full[i % 2])
+        with role("c", threads=1):
+            for i in range(n):
+                wait(full[i % 2], parity=i // 2)
+                load(x[i % 2])
+                arrive(empty[i % 2])
+
+    return kernel
+
+
+def bytes_at_once(more):
+    """A phase has at most 2^20 - 1 bytes."""
+
+    @skeleton
+    def kernel():
+        full = mbarrier(count=1)
+        x = smem(2)
+        with role("p", threads=1):
+            expect(full, more)
+            arrive(full, tx=1048574)
+            tma_load(x[0], full, bytes=1048574)
+            tma_load(x[1], full, bytes=more)
+            wait(full, parity=0)
+
+    return kernel
+
+
+def unobserved(waits):
+    """A phase completes before a wait has seen the one before."""
+
+    @skeleton
+    def kernel(n: size):
+        b = mbarrier(count=1)
+        with role("a", threads=1):
+            for i in range(n):
+                arrive(b)
+                if waits:
+                    wait(b, parity=i)
+
+    return kernel
+
+
+def told(relaxes):
+    """A fence for initialisations does not make up for a wait that acquires nothing."""
+
+    @skeleton
+    def kernel():
+        other = mbarrier(count=1)
+        b = mbarrier()
+        with role("p", threads=1):
+            init(b, 1)
+            init_fence()
+            arrive(other)
+        with role("q", threads=1):
+            wait(other, parity=0, relaxed=relaxes)
+            arrive(b)
+
+    return kernel
+
+
+TWINS = [
+    ("mbar.parity_alias | deadlock.cycle", elects(64), elects(32)),
+    ("deadlock.cycle", meets_first(31), meets_first(0)),
+    ("deadlock.cycle", meets_in_part(16), meets_in_part(32)),
+    ("deadlock.cycle", by_sizes(1), by_sizes(32)),
+    ("mbar.reinit", twice_initialised(True), twice_initialised(False)),
+    ("bounds", initialised_in_range(1), initialised_in_range(0)),
+    ("bounds", one_of_each_warp(4), one_of_each_warp(2)),
+    ("bounds", one_slot(1), one_slot(0)),
+    ("race.raw", held_slot(1), held_slot(0)),
+    ("mbar.tx_bytes", bytes_at_once(2), bytes_at_once(1)),
+    ("mbar.init_unordered", told(True), told(False)),
+    ("mbar.unobserved_phase", unobserved(False), unobserved(True)),
+]

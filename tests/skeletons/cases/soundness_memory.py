@@ -1,0 +1,157 @@
+"""Faults of memory, registers and CTAs that a proof once overlooked, each beside a twin that differs in one place."""
+
+from exogpu.skeleton import *
+
+
+def enters(late):
+    """Shared memory of a peer that need not have started."""
+
+    @skeleton
+    def kernel():
+        cluster(2)
+        x = smem(32)
+        with role("p", threads=32):
+            if not late:
+                cluster_sync()
+            store(peer(x[tid], 1 - rank))
+            if late:
+                cluster_sync()
+
+    return kernel
+
+
+def pool(wanted):
+    @skeleton
+    def kernel(n: size):
+        launch(registers=168)
+        with role("p", threads=128):
+            maxnreg_inc(wanted)
+        with role("q", threads=128):
+            maxnreg_dec(96)
+
+    return kernel
+
+
+def results(most):
+    @skeleton
+    def kernel(n: size):
+        require(n <= 6)
+        y = gmem(n, result=True)
+        with role("p", threads=1):
+            for i in range(min(n, most)):
+                store(y[i])
+
+    return kernel
+
+
+def alias(cell):
+    """The mbarrier's cell, named through another object that lies on top of it."""
+
+    @skeleton
+    def kernel():
+        x = smem(64)
+        y = smem(32, at=x[0])
+        full = mbarrier(count=1, at=y[0])
+        with role("p", threads=1):
+            store(x[cell])
+            arrive(full)
+        with role("c", threads=1):
+            wait(full, parity=0)
+
+    return kernel
+
+
+def first_fence(behind):
+    """The first wgmma needs a wgmma_fence, even if no thread has touched its registers."""
+
+    @skeleton
+    def kernel(n: size):
+        acc = registers()
+        a = smem()
+        with role("p", threads=128):
+            for i in range(n):
+                if behind:
+                    wgmma(acc, a)
+                    wgmma_fence()
+                else:
+                    wgmma_fence()
+                    wgmma(acc, a)
+                wgmma_commit()
+                wgmma_wait(0)
+
+    return kernel
+
+
+def last_value(acquires):
+    """Who waits for a flag synchronises with the last store alone."""
+
+    @skeleton
+    def kernel():
+        f = flags()
+        x = gmem(1)
+        with role("a", threads=1):
+            store(x[0])
+            signal(f, 1)
+        with role("b", threads=1):
+            if acquires:
+                spin(f, 1)
+            else:
+                spin(f, 1, relaxed=True)
+            signal(f, 2)
+        with role("c", threads=1):
+            spin(f, 1)
+            load(x[0])
+
+    return kernel
+
+
+def own_last_value(relaxes):
+    @skeleton
+    def kernel():
+        f = flags()
+        x = gmem(1)
+        with role("a", threads=1):
+            store(x[0])
+            signal(f, 1)
+            if relaxes:
+                signal(f, 2, relaxed=True)
+            else:
+                signal(f, 2)
+        with role("c", threads=1):
+            spin(f, 1)
+            load(x[0])
+
+    return kernel
+
+
+def one_exit(always):
+    """Of two ends of a thread only one sees the copy done."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(count=1)
+        x = smem()
+        with role("p", threads=1):
+            arrive(full, tx=64)
+            tma_load(x, full, bytes=64)
+            if always:
+                wait(full, parity=0)
+            if n > 2:
+                if not always:
+                    wait(full, parity=0)
+                exit()
+            exit()
+
+    return kernel
+
+
+TWINS = [
+    ("cluster.entry", enters(True), enters(False)),
+    ("setmaxnreg.pool", pool(248), pool(240)),
+    ("seq.mismatch", results(5), results(6)),
+    ("mbar.alias", alias(0), alias(1)),
+    ("wgmma.reg_fence", first_fence(True), first_fence(False)),
+    ("race.raw", last_value(False), last_value(True)),
+    ("race.raw", own_last_value(True), own_last_value(False)),
+    ("race.async_inflight", one_exit(False), one_exit(True)),
+]

@@ -1,0 +1,20 @@
+"""Skeletons on which the prover and executions once disagreed: now neither says what is not so."""
+
+from __future__ import annotations
+
+import pytest
+
+from exogpu.ir.skeleton.tree import Skeleton
+from tests.skeleton_oracle.compare import PROVED, attempt
+from tests.skeletons.twins import fault, twins
+
+SIZES = 8
+
+
+@pytest.mark.parametrize(("rules", "bad", "good"), list(twins("soundness")))
+def test_a_fault_is_not_proved_away(rules: str, bad: Skeleton, good: Skeleton) -> None:
+    found = fault(bad, SIZES)
+    assert found is not None and found.rule in rules.split(" | "), found
+    assert attempt(bad)[0] != PROVED
+    assert attempt(good) == (PROVED, "")
+    assert fault(good, SIZES) is None

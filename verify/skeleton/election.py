@@ -1,0 +1,53 @@
+"""Elections by hardware: a proof for the first lane is one for whichever is chosen, if nothing else tells lanes apart.
+
+That is so if no condition of the role tests the thread, the chosen lane's own statements do not mention it, and memory
+is named by thread alike everywhere: renaming lanes, and the cells that they name, turns one election into another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from exogpu.ir.index import Index
+from exogpu.ir.skeleton.objects import Ref, Shared
+from exogpu.ir.skeleton.operations import Check
+from exogpu.ir.skeleton.tree import TID, Body, Elect, If, Skeleton
+from exogpu.ir.stmt import Point, Range
+from exogpu.ir.walk import index_names
+from exogpu.verify.skeleton.unsupported import NotModelled
+from exogpu.verify.skeleton.walk import names_in, nested, refs_in
+
+
+def any_will_do(skeleton: Skeleton, body: Body, election: Elect) -> None:
+    """Raises `NotModelled` if the chosen lane may make a difference."""
+    own = [s for s, _ in nested(election.body)]
+    for s, _ in nested(body.stmts):
+        told_apart = isinstance(s, If) and TID in names_in(s)
+        named = s in own and not isinstance(s, Check) and TID in names_in(s)
+        if told_apart or named or (isinstance(s, Elect) and not s.any):
+            raise NotModelled("one lane of many is elected, and others are told apart, too", election.span)
+    for ref in _by_thread(body):
+        for other in (r for b in skeleton.bodies for s, _ in nested(b.stmts) for r in refs_in(s) if r.name == ref.name):
+            if not _alike(skeleton, ref, other):
+                raise NotModelled(f"parts of `{ref.name}` are told apart otherwise than by lane", election.span)
+
+
+def _by_thread(body: Body) -> Iterator[Ref]:
+    for s, _ in nested(body.stmts):
+        yield from (r for r in refs_in(s) if any(TID in index_names(_low(d)) for d in r.dims))
+
+
+def _low(dim: Point | Range) -> Index:
+    return dim.lo if isinstance(dim, Range) else dim.index
+
+
+def _alike(skeleton: Skeleton, ref: Ref, other: Ref) -> bool:
+    """Where one window names cells by thread, the other names all of them, or the same ones."""
+    shape = next((o.shape for o in skeleton.objects if o.name == ref.name and isinstance(o, Shared)), None)
+    if shape is None or len(ref.dims) != len(other.dims):
+        return False
+    for extent, mine, theirs in zip(shape, ref.dims, other.dims, strict=True):
+        whole = isinstance(theirs, Range) and theirs.extent == extent
+        if TID in index_names(_low(mine)) and not whole and theirs != mine:
+            return False
+    return True

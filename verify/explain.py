@@ -158,9 +158,8 @@ def _when(link: Lifted) -> str:
     words = [_place("task" if var == TASK else var, place) for var, place in link.where]
     if link.counted is not None:
         anchor, distance = link.counted
-        words.append(
-            f"the execution with the number that {anchor} has of its own" + (f" {distance:+d}" if distance else "")
-        )
+        further = f" {distance:+d}" if distance else ""
+        words.append(f"the execution with the number that {anchor} has of its own{further}")
     return ", ".join(word for word in words if word)
 
 

@@ -30,11 +30,11 @@ def lift_path(
     path: list[PathNode],
     edges: list[Edge],
     axioms: frozenset[str],
-    sizes: Env,
+    sizes: Env | None,
 ) -> list[LiftedChain]:
     """Readings of a concrete path: a prefix named from x, the rest from y, changing over where an arrive wakes an
     await (the iterations of two roles are not a fixed distance apart). Without a sequential order, also as if the loops
-    of all roles kept step, or executions were counted."""
+    of all roles kept step, or executions were counted (if `sizes` are given)."""
     out: list[LiftedChain] = []
     signals = [i + 1 for i, edge in enumerate(edges) if edge is not Edge.PROGRAM_ORDER]
     handed = [e is Edge.PROGRAM_ORDER and _same_thread(*ab) for ab, e in zip(pairwise(path), edges, strict=True)]

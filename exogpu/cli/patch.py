@@ -25,8 +25,9 @@ from exogpu.lang import load
 from exogpu.source import Span
 
 
-def difference(before: Proc, after: Proc) -> tuple[str, ...]:
-    """A unified diff of the file where the kernel stands, or of the two kernels as the printer writes them."""
+def difference(before: Proc, after: Proc, shown: str) -> tuple[str, ...]:
+    """A unified diff of the file where the kernel stands, called as `shown`, or of the two kernels as the printer
+    writes them."""
     file = before.span.file
     try:
         lines = Path(file).read_text(encoding="utf-8").splitlines()
@@ -34,7 +35,7 @@ def difference(before: Proc, after: Proc) -> tuple[str, ...]:
         lines = []
     edited = _edited(lines, before, after)
     if edited is not None and _reads_back(edited, file, after):
-        return tuple(difflib.unified_diff(lines, edited, file, f"{file}, slim", lineterm=""))
+        return tuple(difflib.unified_diff(lines, edited, shown, f"{shown}, slim", lineterm=""))
     old, new = to_source(before).splitlines(), to_source(after).splitlines()
     return tuple(difflib.unified_diff(old, new, f"{before.name}, reprinted", f"{before.name}, slim", lineterm=""))
 

@@ -52,7 +52,7 @@ def _slimmer(proc: Proc, arguments: argparse.Namespace, run: Run) -> Slimmer:
         left.alone,
         left.taken,
         to_source(left.proc),
-        difference(proc, left.proc),
+        difference(proc, left.proc, run.path(proc.span.file)),
         proof(left.proc, arguments),
     )
     if arguments.format == "text":

@@ -112,10 +112,13 @@ def fixed_own_staging(tasks: size):
     X = smem(S)
     C = smem(128)
     with role("load", threads=1):
-        for i in range(6 * tasks):
-            wait(empty[i % S], parity=i // S + 1)
-            arrive(full[i % S], tx=BYTES)
-            tma_load(X[i % S], full[i % S], bytes=BYTES)
+        c = 0
+        for task in range(tasks):
+            for k in range(6):
+                wait(empty[c % S], parity=c // S + 1)
+                arrive(full[c % S], tx=BYTES)
+                tma_load(X[c % S], full[c % S], bytes=BYTES)
+                c += 1
     with role("compute", threads=128):
         c = 0
         for task in range(tasks):

@@ -105,10 +105,9 @@ def _turns(one: Stmt, other: Stmt) -> Iterator[tuple[Step, str]]:
 
 
 def _let(name: str, stmts: Block, span: Span) -> tuple[Let, int, Block]:
-    """The one statement that gives a counter its value, outside all branches; the loops around it, and its block."""
+    """The one statement that gives a counter its value, the number of loops around it, and its block."""
     found = list(_lets(name, stmts, 0))
-    everywhere = [s for s, _ in nested(stmts) if isinstance(s, Let) and s.name == name]
-    if len(found) != 1 or len(everywhere) != 1:
+    if len(found) != 1:
         raise NotModelled(f"the counter `{name}` does not get one value in one place", span)
     return found[0]
 
@@ -117,8 +116,15 @@ def _lets(name: str, block: Block, depth: int) -> Iterator[tuple[Let, int, Block
     for s in block:
         if isinstance(s, Let) and s.name == name:
             yield s, depth, block
-        if isinstance(s, For):
-            yield from _lets(name, s.body, depth + 1)
+        match s:
+            case For(body=body):
+                yield from _lets(name, body, depth + 1)
+            case Elect(body=body):
+                yield from _lets(name, body, depth)
+            case If(then=then, orelse=orelse):
+                yield from (*_lets(name, then, depth), *_lets(name, orelse, depth))
+            case _:
+                pass
 
 
 def _blocks(block: Block) -> Iterator[Block]:

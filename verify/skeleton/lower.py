@@ -15,8 +15,9 @@ from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
 from exogpu.verify.skeleton.counting import starts, turns, wrapped
 from exogpu.verify.skeleton.election import any_will_do
-from exogpu.verify.skeleton.operations import Fences, Operations, Reading
+from exogpu.verify.skeleton.operations import Operations
 from exogpu.verify.skeleton.place import Numbers, Place
+from exogpu.verify.skeleton.reading import Fences, Reading
 from exogpu.verify.skeleton.unsupported import NotModelled
 from exogpu.verify.skeleton.walk import nested
 
@@ -34,7 +35,7 @@ class Walk:
     rounds: dict[str, list[str]] = field(default_factory=dict)
     blocks: int = 0
     unknowns: dict[str, Unknown] = field(default_factory=dict)
-    holders: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    holders: dict[str, Place] = field(default_factory=dict)
 
     def run(self) -> None:
         """Walks every body."""
@@ -74,8 +75,7 @@ class Walk:
         """Steps are events of which counters count the executions."""
         meaning = place.names[stmt.name]
         variables = (meaning.name, *self.rounds.get(meaning.name, ())) if isinstance(meaning, Var) else ()
-        apart = place.explicit or any(self._names(g) & {TID, RANK} for g in place.guards)
-        if not isinstance(meaning, Var) or apart or any(place.who != self.holders.get(v) for v in variables):
+        if not isinstance(meaning, Var) or not all(self._by_its_holders(v, place) for v in variables):
             raise NotModelled(f"the counter `{stmt.name}` differs between threads", stmt.span)
         found = self.derived[meaning.name]
         if not isinstance(found, Counter) or found.modulus != stmt.modulus:
@@ -85,6 +85,13 @@ class Walk:
             counter = self.derived[variable]
             if isinstance(counter, Counter):
                 self.derived[variable] = replace(counter, steps=(*counter.steps, (event.id, stmt.by)))
+
+    def _by_its_holders(self, counter: str, place: Place) -> bool:
+        """All threads that have a counter execute this, and they alone."""
+        holder = self.holders.get(counter)
+        if holder is None or place.who != holder.who or place.explicit:
+            return False
+        return not any(RANK in self._names(g) for g in place.guards if g not in holder.guards)
 
     # -- control -------------------------------------------------------------------------------------------------
 
@@ -133,8 +140,7 @@ class Walk:
         """A name for an expression, or the start of a counter."""
         known = place.names.get(stmt.name)
         if isinstance(known, Var) and isinstance(self.derived.get(known.name), Counter):
-            # whoever has the counter steps it: all of these threads, and they alone
-            self.holders[known.name] = place.who
+            self.holders[known.name] = place
             return place
         if known is not None and place.given.get(stmt.name) != place.block:
             raise NotModelled(f"`{stmt.name}` gets a value in more than one place", stmt.span)

@@ -99,7 +99,8 @@ class Signals:
     # -- mbarriers -----------------------------------------------------------------------------------------------
 
     def parts(self, ref: Ref, place: Place, read: Callable[[Index], Index]) -> Iterator[Part]:
-        """The barriers that the threads of a place mean by a reference."""
+        """The barriers that the threads of a place mean by a reference; threads that mean different slots are told
+        apart."""
         array = self.arrays[ref.name]
         indices = tuple(read(e) for e in _indices(ref)) or (Int(0),)
         ring = ref.name in self.rings
@@ -110,6 +111,7 @@ class Signals:
                 raise NotModelled(f"`{ref.name}` has no mbarrier {', '.join(map(str, numbers))}", ref.span)
             name = ref.name + "".join(f"[{n}]" for n in numbers if array.shape)
             self.barriers.setdefault(name, Barrier(name, depth, array.count or 0, array.span))
+            part = replace(part, explicit=part.explicit or TID in index_names(slot))
             yield from (Part(name, slot, piece) for piece in self._apart(part))
 
     def initialised(self, name: str, event: Event, count: int, span: Span) -> None:

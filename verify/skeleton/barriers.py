@@ -154,8 +154,10 @@ class Signals:
 
     def named(self, number: Index, count: int | None, place: Place, span: Span) -> Iterator[Part]:
         """The named barriers that the threads of a place mean by an id."""
-        total = sum(b.role.threads for b in self.skeleton.bodies if 0 in b.role.ctas)
-        wanted = total if count is None else count
+        totals = {sum(b.role.threads for b in self.skeleton.bodies if c in b.role.ctas) for c in place.role.ctas}
+        if count is None and len(totals) > 1:
+            raise NotModelled("all threads of a CTA are more in one CTA than in another", span)
+        wanted = totals.pop() if count is None else count
         for (value,), part in _told_apart((number,), place, span, small=True):
             if not 0 <= value < IDS:
                 raise NotModelled(f"there is no named barrier {value}", span)

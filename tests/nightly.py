@@ -1,6 +1,7 @@
 """Random programs under three judges, in bulk: `python -m tests.nightly --programs 20000 --seed 0 --jobs 2`.
 
 Prints a table of verdicts and every disagreement with the program that shows it; the exit status is 1 if there is one.
+With `--skeletons` the programs are sync skeletons, and the judges their prover and executions at small sizes.
 With `--log FILE` results are kept there as they come, and a second call continues where the first one ended.
 """
 
@@ -25,6 +26,7 @@ from exogpu.ir.proc import Proc
 from tests.oracle.compare import Finding, compare
 from tests.oracle.program import numbered
 from tests.oracle.shrink import shrink
+from tests.skeleton_oracle import campaign
 
 Record = dict[str, Any]
 
@@ -88,16 +90,18 @@ def _known(log: Path | None) -> Iterator[Record]:
 def main(argv: list[str] | None = None) -> int:
     """Judges the programs that the log does not have yet; 1 if there is a disagreement."""
     parser = argparse.ArgumentParser(prog="python -m tests.nightly", description=__doc__)
+    parser.add_argument("--skeletons", action="store_true", help="sync skeletons in place of kernels")
     parser.add_argument("--programs", type=int, default=20_000, help="how many programs (default 20000)")
     parser.add_argument("--seed", type=int, default=0, help="another seed makes other programs")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--log", type=Path, help="a file that keeps results, one JSON object a line")
     options = parser.parse_args(argv)
+    judged, shown = (campaign.judge, campaign.table) if options.skeletons else (judge, table)
     started = time.monotonic()
     records = {int(r["number"]): r for r in _known(options.log)}
     left = [n for n in range(options.programs) if n not in records]
     with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=200) as pool:
-        for record in pool.imap_unordered(partial(judge, options.seed), left, chunksize=4):
+        for record in pool.imap_unordered(partial(judged, options.seed), left, chunksize=4):
             records[record["number"]] = record
             if options.log is not None:
                 with options.log.open("a", encoding="utf-8") as file:
@@ -105,7 +109,7 @@ def main(argv: list[str] | None = None) -> int:
             if record["disagreement"]:
                 print(f"disagreement on program {record['number']}", file=sys.stderr, flush=True)
     found = [records[n] for n in sorted(records) if n < options.programs]
-    print(table(found, time.monotonic() - started))
+    print(shown(found, time.monotonic() - started))
     return 1 if any(r["disagreement"] for r in found) else 0
 
 

@@ -33,7 +33,7 @@ from exogpu.verify.replay import by_machine, reached, run
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.split import in_turns
-from exogpu.verify.text import HELP, HOLD
+from exogpu.verify.text import HELP, HOLD, NOBODY
 from exogpu.verify.transactions import byte_obligations
 from exogpu.verify.trial import on_trial
 from exogpu.verify.withdrawn import would_order
@@ -135,14 +135,15 @@ def _count(program: Program, barrier: Barrier) -> Obligation:
     )
     if found == barrier.count:
         return base
-    message = f"`{barrier.name}` waits for {barrier.count} arrivals per phase but {found} threads arrive"
+    who = "no thread arrives on it" if not found else f"{found} thread{'s arrive' if found > 1 else ' arrives'}"
+    message = f"`{barrier.name}` waits for {barrier.count} arrival{'s' * (barrier.count > 1)} per phase, but {who}"
     tried = replace(base, status=Status.UNKNOWN, reason=f"{message}, yet no run was found to try")
     for statement in (*arrives(program, barrier.name), *awaits(program, barrier.name)):
         verdict = hold(program, reached(statement))
         if isinstance(verdict, Found):
             tried = run(program, base, verdict.sizes, message, minimal=False)
             if tried.status is Status.REFUTED:
-                return tried
+                return tried if found else replace(tried, help=NOBODY)
     return tried
 
 

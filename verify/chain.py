@@ -17,12 +17,13 @@ from exogpu.smt.poly import Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify import skipped
 from exogpu.verify.axioms import in_order
-from exogpu.verify.flat import Laps, shifted
 from exogpu.verify.graph import Edge
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
 from exogpu.verify.landing import landed
 from exogpu.verify.needs import FenceKind, Needs, Side, covers_cluster
+from exogpu.verify.nth import executions, nth
+from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import (
     TASK,
@@ -53,17 +54,6 @@ class Skipped:
     anchor: str
     distance: int
     var: str
-
-
-@dataclass(frozen=True, slots=True)
-class Flat:
-    """Of two nested loops counted as one, the place `distance` after the anchor's: the iteration of the outer loop, or
-    of the `inner` one."""
-
-    anchor: str
-    distance: int
-    laps: Laps
-    inner: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,19 +98,21 @@ class Meant:
     anchor: str
 
 
-Where = Near | Skipped | Flat | First | Last | ThreadOf | Fixed | CtaOf | Meant
+Where = Near | Skipped | First | Last | ThreadOf | Fixed | CtaOf | Meant
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
     """An intermediate event of a chain: iteration per loop, and its lane (an anchor's thread, or an offset).
 
-    The anchor "next" is the link after this one, where both are steps of one thread.
+    The anchor "next" is the link after this one, where both are steps of one thread. With `counted`, an anchor and a
+    distance, its iterations are those of the execution whose number is so much more than the anchor's of its own.
     """
 
     event: Event
     where: tuple[tuple[str, Where], ...]
     lane: str | int
+    counted: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +145,8 @@ class ChainFormula:
             return self.ctx.api.literal(False)
         try:
             nodes = self._instances(chain.links)
-        except KeyError:
-            # a guard or bound tests the coordinates of a task that is neither x's nor y's
+        except (KeyError, NoClosedForm):
+            # a guard or bound tests the coordinates of a task that is neither x's nor y's, or has no number
             return self.ctx.api.literal(False)
         parts: list[Formula] = [n.domain for n in nodes]
         if not nodes:
@@ -310,6 +302,10 @@ class ChainFormula:
             env[LANE] = lane
         elif link.event.exec is Exec.WARPS:
             env[WARP_OF_UNIT] = self.ctx.floordiv(lane, WARP)
+        if link.counted is not None:
+            anchor, distance = link.counted
+            wanted = executions(self.model, anchors[anchor]) + distance
+            return nth(self.model, link.event, env, wanted, f"n{len(self.ctx.definitions)}")
         return self.model.at(link.event, env)
 
     def _iteration(self, loop: Loop, where: Where, env: Mapping[str, Poly], anchors: Mapping[str, Instance]) -> Poly:
@@ -318,8 +314,6 @@ class ChainFormula:
                 return anchors[anchor].env[var or loop.var] + delta
             case Skipped():
                 raise TypeError("found by its count")
-            case Flat(anchor, distance, found, inner):
-                return shifted(self.model, found, anchors[anchor], distance)[inner]
             case First(delta):
                 return to_poly(self.ctx, loop.lo, env) + delta
             case Last(delta):

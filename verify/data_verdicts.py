@@ -7,26 +7,24 @@ from dataclasses import replace
 from functools import partial
 
 from exogpu.diagnostics import Label
-from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
-from exogpu.ir.instr import Group, Mode
+from exogpu.ir.instr import Mode
 from exogpu.ir.types import Smem
 from exogpu.source import Span
 from exogpu.verify.axioms import ASSUMED
 from exogpu.verify.bounds import claims
 from exogpu.verify.claim import Claim
-from exogpu.verify.concrete import Occurrence, Unrolling, occurrences
-from exogpu.verify.graph import Search
-from exogpu.verify.needs import FenceKind, Needs
+from exogpu.verify.concrete import Occurrence, Unrolling
+from exogpu.verify.diagnose import advice, broken_rule, unclosed
 from exogpu.verify.ordering import Impossible, Outcome, Proved, Undecided, Violated, decide
 from exogpu.verify.overflow import overflow_claims
 from exogpu.verify.pieces import Piece
-from exogpu.verify.program import ArriveAction, Buffer, ExitAction, InGroup, Program
+from exogpu.verify.program import Buffer, ExitAction, Program
 from exogpu.verify.races import Conflict, Use, common_range, concrete_box, conflicts, cross_task, hazard
 from exogpu.verify.result import Chain, Counterexample, Obligation, Status
 from exogpu.verify.reuse import reuse_conflicts, storage_facts
 from exogpu.verify.single import Found, Property, hold
-from exogpu.verify.text import HELP, LANDING, pair_question, race_message, single_question
+from exogpu.verify.text import pair_question, race_message, single_question
 from exogpu.verify.turns import choice
 from exogpu.verify.withdrawn import DRAIN, without_axioms, would_accept
 from exogpu.verify.witness import race, single
@@ -77,7 +75,7 @@ def _race(outcome: Outcome, conflict: Conflict) -> Obligation:
     missing: tuple[str, ...] = ()
     if isinstance(outcome, Violated):
         missing = would_accept(outcome, conflict)
-        rule = _broken_rule(outcome, conflict)
+        rule = broken_rule(outcome, conflict)
     base = Obligation(
         name=conflict.goal.name,
         rule=rule,
@@ -126,7 +124,7 @@ def _with(base: Obligation, outcome: Outcome, conflict: Conflict, missing: tuple
                 message=f"{message}, unless axiom {' and '.join(missing)} is accepted" if missing else message,
                 label="the CTA ends" if isinstance(second.event.action, ExitAction) else "second access",
                 labels=(Label(first.access.span, "first access"),),
-                help=without_axioms(missing) or _advice(base.rule, conflict),
+                help=unclosed(outcome) or without_axioms(missing) or advice(base.rule, outcome, conflict),
                 counterexample=_counterexample(outcome, conflict, _lacking(base.rule, conflict, missing)),
             )
 
@@ -139,11 +137,6 @@ def _lacking(rule: str, conflict: Conflict, missing: tuple[str, ...]) -> str | N
     if fence is not None and rule.startswith(("proxy.", "fence.", "wgmma.")):
         return f"through a {fence.value}"
     return None
-
-
-def _advice(rule: str, conflict: Conflict) -> str | None:
-    copies = conflict.first.event.completion == InGroup(Group.COPY)
-    return LANDING if copies and rule in ("race.raw", "race.war", "race.waw", "smem.reuse") else HELP.get(rule)
 
 
 def _quoted(conflict: Conflict) -> str:
@@ -173,43 +166,6 @@ def _common(u: Unrolling, x: Occurrence, y: Occurrence, conflict: Conflict) -> t
     parts = [common_range(p, q, extent) for p, q, extent in boxes]
     text = ", ".join(str(r.start) if len(r) == 1 else f"{r.start}:{r.stop}" for r in parts)
     return conflict.buffer.name, f"{conflict.buffer.name}[{text}]"
-
-
-def _broken_rule(outcome: Violated, conflict: Conflict) -> str:
-    """The most telling rule: what the pair lacks, if a little more would have ordered it.
-
-    A fence of the wrong state space, a missing fence on an ordered pair, an order that holds for the first thread of
-    the warp or warpgroup only, or none at all.
-    """
-    needs = conflict.goal.needs
-    plain = replace(needs, fence=None)
-    if needs.fence is not None and _ordered(outcome, plain):
-        narrow = needs.fence is FenceKind.GLOBAL and _ordered(outcome, replace(needs, fence=FenceKind.SHARED))
-        narrow |= needs.home is not None and _ordered(outcome, replace(needs, home=None))
-        return "fence.state_space" if narrow else conflict.rule
-    if isinstance(conflict.second.event.action, ExitAction) or conflict.rule.startswith("wgmma."):
-        return conflict.rule
-    if conflict.reuses:
-        return "smem.reuse"
-    u, x = outcome.unrolling, outcome.x
-    cta, local = divmod(x.first, u.program.threads)
-    leaders = {cta * u.program.threads + local // size * size for size in (WARP, WARPGROUP)}
-    peers = occurrences(u.program, x.event, u.sizes, u.tasks)
-    leaders &= {t for o in peers if x.event.completion is None or o.key == x.key for t in o.threads}
-    if any(_released(outcome, plain, thread) for thread in leaders - {x.first}):
-        return "mbar.lane_release"
-    return hazard(conflict.first.access, conflict.second.access)
-
-
-def _ordered(outcome: Violated, needs: Needs) -> bool:
-    return Search(outcome.unrolling, outcome.x, needs, everybody=True).path_to(outcome.y) is not None
-
-
-def _released(outcome: Violated, needs: Needs, thread: int) -> bool:
-    """An arrive would have ordered the pair if `thread` had made the first access."""
-    x = replace(outcome.x, first=thread)
-    path = Search(outcome.unrolling, x, needs, everybody=True).path_to(outcome.y) or []
-    return any(isinstance(node.item.event.action, ArriveAction) for node in path)
 
 
 def task_pieces(program: Program) -> Iterator[Piece]:

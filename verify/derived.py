@@ -69,15 +69,15 @@ def concrete(program: Program, name: str, event: Event, env: Values) -> int:
         case Applied() as meaning:
             return env.get(meaning.at(tuple(evaluate(a, env) for a in meaning.args)), 0)
         case Counter(start, steps, modulus, within, divisor, ahead):
-            taken = ahead + sum(by * _steps(program, step, event, env, within) for step, by in steps)
+            taken = ahead + sum(by * steps_before(program, step, event, env, within) for step, by in steps)
             total = start + taken // divisor
             return total if modulus is None else total % modulus
 
 
-def _steps(program: Program, step: int, event: Event, env: Values, within: int) -> int:
+def steps_before(program: Program, step: int, event: Event, env: Values, within: int) -> int:
     """Earlier executions of a step by a thread that executes the event."""
     sizes = {n: v for n, v in env.items() if n in program.sizes or ("(" in n and n not in program.derived)}
-    places = program.memo.once((_steps, step, tuple(sizes.items())), lambda: _places(program, step, sizes))
+    places = program.memo.once((steps_before, step, tuple(sizes.items())), lambda: _places(program, step, sizes))
     here = place(event, env)
     before = bisect_left(places, here)
     if not within:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
-from exogpu.verify.chain import CtaOf, First, Fixed, Flat, Last, LiftedChain, Meant, Near, Skipped, ThreadOf, Where, axioms
+from exogpu.verify.chain import CtaOf, First, Fixed, Last, LiftedChain, Meant, Near, Skipped, ThreadOf, Where, axioms
 from exogpu.verify.chain import Link as Lifted
 from exogpu.verify.declared import CTA_ROLE
 from exogpu.verify.graph import Edge
@@ -156,6 +156,10 @@ def _units(event: Event) -> int:
 
 def _when(link: Lifted) -> str:
     words = [_place("task" if var == TASK else var, place) for var, place in link.where]
+    if link.counted is not None:
+        anchor, distance = link.counted
+        further = f" {distance:+d}" if distance else ""
+        words.append(f"the execution with the number that {anchor} has of its own{further}")
     return ", ".join(word for word in words if word)
 
 
@@ -167,8 +171,6 @@ def _place(name: str, place: Where) -> str:
             return f"{name} of {anchor} {'+' if delta > 0 else '-'} {abs(delta)}"
         case Skipped(anchor, distance):
             return f"{name} {abs(distance)} passing ones {'after' if distance > 0 else 'before'} that of {anchor}"
-        case Flat(anchor, distance):
-            return f"{name} {abs(distance)} turns {'after' if distance > 0 else 'before'} {anchor}, through both loops"
         case First(delta):
             return f"the first {name}" + (f" + {delta}" if delta else "")
         case Last(delta):
@@ -204,8 +206,6 @@ def _places(link: Lifted) -> str:
                 words.append(f"{name}({anchor})")
             case Skipped(anchor, distance):
                 words.append(f"{name} = {name}({anchor}){distance:+d} passing")
-            case Flat(anchor, distance, _, inner):
-                words += [f"both loops of {anchor}{distance:+d}"] if not inner else []
             case First(delta):
                 words.append(f"{name} = first{f'+{delta}' if delta else ''}")
             case Last(delta):
@@ -214,4 +214,7 @@ def _places(link: Lifted) -> str:
                 words.append(f"CTA {'of' if isinstance(where, CtaOf) else 'meant by'} {anchor}")
             case Fixed() | ThreadOf():
                 pass
+    if link.counted is not None:
+        anchor, distance = link.counted
+        words.append(f"no.({anchor}){f'{distance:+d}' if distance else ''}")
     return f" [{', '.join(words)}]" if words else ""

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import enum
+from dataclasses import dataclass
 from itertools import pairwise, product
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Var
 from exogpu.verify import skipped
-from exogpu.verify.chain import CtaOf, First, Fixed, Flat, Last, LiftedChain, Link, Meant, Near, Skipped, ThreadOf, Where
-from exogpu.verify.concrete import Occurrence, cta_meant
-from exogpu.verify.flat import laps, position
+from exogpu.verify.chain import CtaOf, First, Fixed, Last, LiftedChain, Link, Meant, Near, Skipped, ThreadOf, Where
+from exogpu.verify.concrete import Env, Occurrence, cta_meant
 from exogpu.verify.graph import Edge, PathNode
+from exogpu.verify.nth import number, sequential
 from exogpu.verify.phases import barrier_cta
-from exogpu.verify.program import TASK, Exec, Loop, LoopKind, Program
+from exogpu.verify.program import TASK, Applied, Exec, Loop, LoopKind, Program
 
 Anchor = tuple[str, Occurrence]
 """An end of a path and its name."""
-
-
-class Reading(enum.Enum):
-    """How iterations are named: as if the loops of all roles kept step, nested ones counted as one; or loop by loop."""
-
-    IN_STEP = "in step"
-    NESTED = "nested"
 
 
 class NotLiftable(Exception):
@@ -37,19 +30,21 @@ def lift_path(
     path: list[PathNode],
     edges: list[Edge],
     axioms: frozenset[str],
+    sizes: Env | None,
 ) -> list[LiftedChain]:
     """Readings of a concrete path: a prefix named from x, the rest from y, changing over where an arrive wakes an
     await (the iterations of two roles are not a fixed distance apart). Without a sequential order, also as if the loops
-    of all roles kept step."""
+    of all roles kept step, or executions were counted (if `sizes` are given)."""
     out: list[LiftedChain] = []
     signals = [i + 1 for i, edge in enumerate(edges) if edge is not Edge.PROGRAM_ORDER]
     handed = [e is Edge.PROGRAM_ORDER and _same_thread(*ab) for ab, e in zip(pairwise(path), edges, strict=True)]
     steps = list(zip(path, (*handed, False), strict=False))
     splits = dict.fromkeys((*signals, len(path), 0))
-    for split, reading in product(splits, (Reading.NESTED,) if program.sequential else Reading):
+    counts = sizes if any(len(sequential(o.event)) > 1 for o in (x, y, *(n.item for n in path))) else None
+    for split, naming in product(splits, _namings(program, counts)):
         try:
             links = tuple(
-                _lift(program, node, on, reading, *(("x", x), ("y", y)) if i < split else (("y", y), ("x", x)))
+                _lift(program, node, on, naming, *(("x", x), ("y", y)) if i < split else (("y", y), ("x", x)))
                 for i, (node, on) in enumerate(steps)
             )
         except NotLiftable:
@@ -60,19 +55,31 @@ def lift_path(
     return out
 
 
+@dataclass(frozen=True, slots=True)
+class _Naming:
+    """How iterations are named: as if loops of all roles kept `step`, or by the number of the execution at sizes."""
+
+    step: bool
+    counts: Env | None = None
+
+
+def _namings(program: Program, counts: Env | None) -> tuple[_Naming, ...]:
+    if program.sequential:
+        return (_Naming(step=False),)
+    if counts is None or any(isinstance(d, Applied) for d in program.derived.values()):
+        return (_Naming(step=True), _Naming(step=False))
+    return (_Naming(step=True), _Naming(step=True, counts=counts))
+
+
 def _same_thread(a: PathNode, b: PathNode) -> bool:
     """Two steps of one thread each, and of the same one."""
     return a.thread == b.thread and {a.item.event.exec, b.item.event.exec} <= {Exec.EACH, Exec.FIRST}
 
 
-def _lift(program: Program, node: PathNode, handed_on: bool, reading: Reading, near: Anchor, far: Anchor) -> Link:
+def _lift(program: Program, node: PathNode, handed_on: bool, naming: _Naming, near: Anchor, far: Anchor) -> Link:
     where: list[tuple[str, Where]] = []
     exact = True
-    flat = _flat(program, node.item, near, far) if reading is Reading.IN_STEP else {}
     for loop in node.item.event.loops:
-        if loop.var in flat:
-            where.append((loop.var, flat[loop.var]))
-            continue
         if loop.kind is LoopKind.CTAS or barrier_cta(node.item.event) == Var(loop.var):
             where.append((loop.var, _cta(program, loop, node, far, near)))
             continue
@@ -82,38 +89,28 @@ def _lift(program: Program, node: PathNode, handed_on: bool, reading: Reading, n
         if loop.kind is LoopKind.THREADS:
             where.append((loop.var, _thread_loop(loop, node, near, far)))
             continue
-        place, exact = _sequential_loop(program, loop, node, near, far, exact, reading)
-        where.append((loop.var, place))
-    return Link(node.item.event, tuple(where), "next" if handed_on and _lanes(node) else _lane(node, near, far))
-
-
-def _flat(program: Program, item: Occurrence, *anchors: Anchor) -> dict[str, Where]:
-    """The iterations of two nested loops counted as one, by their distance from an anchor in such loops."""
-    mine = laps(program, item.event)
-    for name, anchor in anchors if mine is not None else ():
-        theirs = laps(program, anchor.event)
-        if theirs is None or mine is None:
-            continue
-        length, rest = evaluate(theirs.end, anchor.env), mine.rest(item.env)
-        if not 0 <= rest < length:
-            continue
-        distance = item.env[mine.outer.var] * length + rest - position(theirs, anchor.env)
-        loops = [loop for loop in (mine.outer, mine.inner) if loop is not None]
-        return {loop.var: Flat(name, distance, theirs, loop is mine.inner) for loop in loops}
-    return {}
+        if naming.counts is None:
+            place, exact = _sequential_loop(program, loop, node, near, far, exact, in_step=naming.step)
+            where.append((loop.var, place))
+    counted: tuple[str, int] | None = None
+    if naming.counts is not None and sequential(node.item.event):
+        mine, theirs = (number(program, o, naming.counts) for o in (node.item, near[1]))
+        counted = (near[0], mine - theirs)
+    lane = "next" if handed_on and _lanes(node) else _lane(node, near, far)
+    return Link(node.item.event, tuple(where), lane, counted)
 
 
 def _sequential_loop(
-    program: Program, loop: Loop, node: PathNode, near: Anchor, far: Anchor, exact: bool, reading: Reading
+    program: Program, loop: Loop, node: PathNode, near: Anchor, far: Anchor, exact: bool, *, in_step: bool
 ) -> tuple[Where, bool]:
-    """Named from the nearest anchor inside the same iteration of the outer loops, or in step with it, else from the
+    """Named from the nearest anchor inside the same iteration of the outer loops, or `in_step` with it, else from the
     loop's ends."""
     value = node.item.env[loop.var]
     if exact:
         for name, anchor in (near, far):
             if loop.var in anchor.env:
                 return _near(program, loop, node.item, name, anchor, loop.var)
-        for name, anchor in (near, far) if reading is Reading.IN_STEP else ():
+        for name, anchor in (near, far) if in_step else ():
             var = _counterpart(loop, node.item, anchor)
             if var is not None:
                 return _near(program, loop, node.item, name, anchor, var)

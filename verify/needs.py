@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from exogpu.ir.index import Index
 from exogpu.ir.instr import ProxyFence, WgmmaFence
+from exogpu.verify.declared import CLUSTER_BARRIER
 from exogpu.verify.program import Action, ArriveAction, AwaitAction, PublishAction
 
 
@@ -84,8 +85,9 @@ class Needs:
     def through(self, signal: ArriveAction, allowed: frozenset[str]) -> bool:
         """The arrive hands on what the path has to carry. A relaxed one says only that something has ended, which is
         enough to overwrite what asynchronous operations have used (L4); one that waits for copies speaks for those
-        copies alone (PTX ISA, asynchronous operations), though it comes later."""
-        if self.temporal:
+        copies alone (PTX ISA, asynchronous operations), though it comes later. Behind a fence for initialisations the
+        cluster's barrier tells of these, even by relaxed arrives."""
+        if self.temporal or (self.fence is FenceKind.INIT and signal.barrier == CLUSTER_BARRIER):
             return True
         published = not signal.relaxed or (self.overwrites and "L4" in allowed)
         return published and not signal.after_copies

@@ -28,6 +28,8 @@ from exogpu.verify.program import TASK, Event, InGroup, Program, TxOn
 from exogpu.verify.result import Chain, Query
 from exogpu.verify.session import Session, Values
 
+PATIENCE = 6
+"""Models examined before iterations are named by the number of the execution."""
 ROUNDS = 60
 """Most models examined for one pair of statements."""
 
@@ -133,6 +135,7 @@ class _ChainSearch:
         self.goal = goal
         self.session = Session(program, goal.name, {"x": goal.source, "y": goal.target})
         self.chains: dict[str, _Known] = {}
+        self.rounds = 0
         x, y = self.session.instances["x"], self.session.instances["y"]
         self.directions = tuple(_Direction(a, b, needs, self._formulas(a, b, needs)) for a, b, needs in goal.ways)
         self.condition = goal.condition(self.session.model, self.session.phases, x, y)
@@ -150,7 +153,7 @@ class _ChainSearch:
             return Impossible()
         for n, chain in self.proven:
             self._use(_Known(self.directions[n], chain))
-        for _ in range(ROUNDS):
+        for self.rounds in range(ROUNDS):
             match self.session.check():
                 case Unsat(core):
                     return self._proof(core)
@@ -238,8 +241,10 @@ class _ChainSearch:
     def _learn(self, found: _Found) -> Undecided | None:
         search, x, y = found.search, found.search.source, found.search.target
         path = shorten(search, found.path, y) if found.path else []
+        # names by distance are easier for the solver; where they do not settle it soon, executions are counted
+        sizes = search.u.sizes if self.rounds > PATIENCE else None
         edges = [search.edge(a, b) or Edge.PROGRAM_ORDER for a, b in pairwise(path)]
-        lifted = lift_path(self.session.program, x, y, path, edges, search.axioms)
+        lifted = lift_path(self.session.program, x, y, path, edges, search.axioms, sizes)
         new = [k for c in lifted if (k := _Known(found.direction, c)) not in self.chains.values()]
         if not new:
             return Undecided(f"no chain explains why {x.event.label} precedes {y.event.label} in one case")

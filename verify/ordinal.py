@@ -50,7 +50,12 @@ def count_before(model: Model, statement: Event, at: Instance, who: Actor | None
 
 def count_all(model: Model, statement: Event, thread: int) -> Poly:
     """All executions of `statement` by a thread."""
-    counter = _Count(model, statement, actor(statement, thread))
+    return count_total(model, statement, actor(statement, thread))
+
+
+def count_total(model: Model, statement: Event, who: Actor) -> Poly:
+    """All executions of `statement` by a thread that may be symbolic."""
+    counter = _Count(model, statement, who)
     return model.ctx.ite(counter.global_guard, sum_of(model.ctx, counter.total(0)), ZERO)
 
 

@@ -6,8 +6,9 @@ from there, until nothing more can be taken away.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.instr import CopyArrive, Effect, NamedArrive, ProxyFence, WaitGroup
@@ -19,8 +20,13 @@ from exogpu.source import Span
 from exogpu.verify.assess import Assessed, Fate
 from exogpu.verify.edits import Edit, Site, depth, dropped, first_only, lags, narrowed, sites, synchronises, without
 
-Judge = Callable[[Sequence[Edit]], Iterable[Assessed]]
 Key = tuple[str, Span]
+
+
+class Judge(Protocol):
+    """Decides edited kernels, in order: each weakening `alone`, or on top of those taken."""
+
+    def __call__(self, edits: Sequence[Edit], /, *, alone: bool) -> Iterable[Assessed]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +39,8 @@ class Slimmed:
 
 
 def slim(proc: Proc, judge: Judge) -> Slimmed:
-    """The minimum of a proved kernel. `judge` decides edited kernels, in order."""
-    alone = tuple(judge(weakenings(proc)))
+    """The minimum of a proved kernel."""
+    alone = tuple(judge(weakenings(proc), alone=True))
     refused = {a.edit.key for a in alone if a.verdict.fate is not Fate.HARMLESS}
     taken: list[Edit] = []
     edit = next((a.edit for a in alone if a.verdict.fate is Fate.HARMLESS), None)
@@ -47,7 +53,7 @@ def slim(proc: Proc, judge: Judge) -> Slimmed:
 def _next(proc: Proc, refused: set[Key], judge: Judge) -> Edit | None:
     """The costliest weakening that is still proved. What was refused once is not tried again: a kernel that
     synchronises even less would need it as much."""
-    for assessed in judge([edit for edit in weakenings(proc) if edit.key not in refused]):
+    for assessed in judge([edit for edit in weakenings(proc) if edit.key not in refused], alone=False):
         if assessed.verdict.fate is Fate.HARMLESS:
             return assessed.edit
         refused.add(assessed.edit.key)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from exogpu.ir.instr import Group
+from exogpu.verify.concrete import Occurrence
 from exogpu.verify.program import Event
 
 HELP = {
@@ -39,7 +41,61 @@ LANDING = (
     "cp_async_arrive: no barrier and no other arrive waits for a copy that is in flight"
 )
 
+NOBODY = "let the threads that hand something on arrive: nothing completes a phase of this barrier"
 HOLD = "let the thread that holds the phase open arrive for it afterwards, in the same unit of its role"
+
+
+CLOSING = {
+    Group.BULK: "close the group of the store: no bulk_commit() follows it in its thread, and bulk_wait(n) and "
+    "bulk_wait_read(n) wait for closed groups only",
+    Group.COPY: "close the group of the copy: no cp_async_commit() follows it in its thread, and cp_async_wait(n) "
+    "waits for closed groups only (cp_async_wait_all() for every copy)",
+    Group.WGMMA: "close the group of the wgmma: no wgmma_commit() follows it, and wgmma_wait(n) waits for closed "
+    "groups only",
+}
+"""Advice where the group of an operation stays open."""
+
+
+def fence_help(second: Event, *, everywhere: bool, abroad: bool, both: bool) -> str:
+    """Which proxy fence, and where: `everywhere` for other memory than the CTA's own shared memory; `abroad`: the first
+    access is another CTA's; `both`: a fence on one side is not enough."""
+    fence = "fence_proxy_async_all()" if everywhere else "fence_proxy_async()"
+    if not abroad:
+        reason = ": fence_proxy_async() covers the shared memory of its own CTA only" if everywhere else ""
+        return f"execute {fence} after the access and before the barrier that hands it on{reason}"
+    also = " besides the one after the access" if both else ""
+    return (
+        f"let the thread that issues {second.label} execute {fence} after its Await and before {second.label}{also}: "
+        "the fence has to stand in the CTA of the asynchronous operation"
+        + (", and fence_proxy_async() covers that CTA's own shared memory only" if everywhere else "")
+    )
+
+
+def lane_help(arrive: Occurrence, together: bool) -> str:
+    """The first access is not of the arriving thread; `together`: of one whose first thread arrives."""
+    where = f"the Arrive at line {arrive.event.span.line}"
+    if together:
+        return (
+            f"{where} publishes only what the first of the {arrive.event.size} threads that execute it has done: let "
+            f"these {arrive.event.size} pass a Fence() before it, in the same loop"
+        )
+    return f"{where} publishes only what its own thread has done: let it and the others pass a Fence() before it"
+
+
+def relaxed_help(arrive: Occurrence) -> str:
+    """A relaxed arrive hands nothing on."""
+    return (
+        f"make {arrive.event.label} (line {arrive.event.span.line}) an ordinary arrive: a relaxed one counts, but "
+        "publishes nothing of what came before it"
+    )
+
+
+def split_help(var: str) -> str:
+    """Two iterations of one loop over threads meet."""
+    return (
+        f"split the loop over {var}: the sequential program runs its iterations one after the other, the threads at "
+        "once; put what has to come first into a loop of its own, with a Fence(), or Arrive and Await, between the two"
+    )
 
 
 def race_message(rule: str, place: str, first: str, second: str) -> str:

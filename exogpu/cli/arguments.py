@@ -9,18 +9,29 @@ from exogpu import __version__
 
 FORMATS = ("text", "short", "json", "sarif", "junit", "github")
 
-STATUSES = """\
-exit status:
-  0  every kernel is proved (compile, run: done, and the results agree)
-  1  a kernel is refuted, with a counterexample that was replayed (run: the results differ)
-  2  bad input or bad usage
-  3  nothing is refuted, but something is unknown, unsupported or vacuous
-  4  internal error
-"""
+VERDICTS = {
+    0: "every kernel is proved",
+    1: "a kernel is refuted, with a counterexample that was replayed",
+    3: "nothing is refuted, but something is unknown, unsupported or vacuous",
+}
+STATUSES: dict[str, dict[int, str]] = {
+    "verify": VERDICTS,
+    "compile": VERDICTS | {0: "the kernel is proved, and the bundle written"},
+    "run": {0: "the results agree", 1: "the results differ"},
+    "slim": {0: "nothing can be removed or weakened", 1: "something can"},
+    "mutate": {0: "done", 3: "of some edit it is not known whether it is correct"},
+    "bench": {0: "every kernel is proved", 3: "some kernel is not"},
+    "list": {0: "done"},
+    "explain": {0: "done"},
+}
+"""What the exit status of a command says, besides what it says of all."""
+COMMON = {2: "bad input or bad usage", 4: "internal error"}
 
-PATHS = """\
-PATH is a Python file, a dotted module, or the name of a shipped kernel; PATH:NAME picks one kernel of a file.
-"""
+PATH = "PATH is a Python file, a dotted module, or the name of a shipped kernel; PATH:NAME picks one kernel of a file."
+PATHS = {"verify": f"{PATH}\nA folder stands for the Python files in it that define kernels or skeletons."}
+"""What a command takes, where it is not one kernel or several."""
+WITHOUT = ("run", "list", "explain")
+"""Commands that take no kernel."""
 
 
 AddParser = Callable[..., argparse.ArgumentParser]
@@ -31,7 +42,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="exogpu",
         description="Proves Hopper GPU kernels correct, for all problem sizes, before it compiles them.",
-        epilog=STATUSES,
+        epilog=_statuses(VERDICTS),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"exogpu {__version__}")
@@ -48,14 +59,22 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add(commands: AddParser, name: str, text: str) -> argparse.ArgumentParser:
+def _add(commands: AddParser, name: str, text: str, *, of: str = "") -> argparse.ArgumentParser:
+    """The parser of a command, or of a part of the command `of`."""
+    command = of or name
+    paths = "" if command in WITHOUT else PATHS.get(command, PATH) + "\n\n"
     return commands(
         name,
         help=text,
         description=text[0].upper() + text[1:] + ".",
-        epilog=f"{PATHS}\n{STATUSES}" if name in ("verify", "compile") else STATUSES,
+        epilog=paths + _statuses(STATUSES[command]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def _statuses(meanings: dict[int, str]) -> str:
+    lines = (f"  {status}  {text}" for status, text in sorted((meanings | COMMON).items()))
+    return "\n".join(("exit status:", *lines))
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -129,7 +148,9 @@ def _add_verify(commands: AddParser) -> None:
 def _add_bench(commands: AddParser) -> None:
     bench = _add(commands, "bench", "measure what proofs cost")
     kinds = bench.add_subparsers(dest="kind", required=True, metavar="KIND").add_parser
-    parser = _add(kinds, "verify", "time and memory of proofs, and the time of the explicit engine beside them")
+    parser = _add(
+        kinds, "verify", "time and memory of proofs, and the time of the explicit engine beside them", of="bench"
+    )
     parser.add_argument("targets", metavar="PATH[:NAME]", nargs="*", help="what to measure")
     parser.add_argument("--all", action="store_true", help="measure every shipped kernel")
     parser.add_argument("--scaling", action="store_true", help="measure the flagship in other shapes")

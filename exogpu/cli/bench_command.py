@@ -13,7 +13,8 @@ from exogpu.cli.targets import chosen, load_procs
 from exogpu.ir.proc import Proc
 from exogpu.report.model import Exit, Run, exit_status
 
-HEAD = ("kernel", "obligations", "queries", "cold", "CPU", "cached", "memory", *(f"explicit {n}" for n in SIZES))
+HEAD = ("kernel", "obligations", "queries", "cold", "CPU", "cached", "memory")
+EXPLICIT = tuple(f"explicit {n}" for n in SIZES)
 
 
 def execute(arguments: argparse.Namespace) -> Exit:
@@ -26,12 +27,14 @@ def execute(arguments: argparse.Namespace) -> Exit:
     if run.problems:
         sys.stdout.write(render(run, "text", "auto"))
         return exit_status(run)
-    print(_line(HEAD))
-    print(_line("---" for _ in HEAD))
+    limit = 0 if arguments.scaling else arguments.limit
+    head = HEAD + EXPLICIT if limit else HEAD
+    print(_line(head))
+    print(_line("---" for _ in head))
     proved = True
     kernels = scaling() if arguments.scaling else ((p.name, p) for p in procs)
-    for row in rows(kernels, arguments.jobs, 0 if arguments.scaling else arguments.limit):
-        print(_line(_cells(row)), flush=True)
+    for row in rows(kernels, arguments.jobs, limit):
+        print(_line((*_cells(row), *_explicit(row))[: len(head)]), flush=True)
         proved = proved and row.cold.report["status"] == "PROVED"
     return Exit.PROVED if proved else Exit.UNDECIDED
 
@@ -58,8 +61,12 @@ def _cells(row: Row) -> Iterator[str]:
     yield f"{row.cold.cpu:.2f} s"
     yield f"{row.cached.seconds:.2f} s"
     yield f"{row.cold.memory / 1e6:.0f} MB"
+
+
+def _explicit(row: Row) -> Iterator[str]:
+    """A size that was not tried has a dash."""
     for size in SIZES:
-        yield row.explicit.get(size, "")
+        yield row.explicit.get(size, "-")
 
 
 def _line(cells: Iterator[str] | tuple[str, ...]) -> str:

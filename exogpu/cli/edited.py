@@ -60,11 +60,13 @@ def proof(proc: Proc, arguments: argparse.Namespace) -> Report:
     return report
 
 
-def assessed(original: Report, edits: Sequence[Edit], arguments: argparse.Namespace, run: Run) -> Iterator[Assessed]:
-    """What becomes of the edits of a proved kernel; as text each is printed as soon as it is known."""
+def assessed(
+    original: Report, edits: Sequence[Edit], arguments: argparse.Namespace, run: Run, *, told: bool = True
+) -> Iterator[Assessed]:
+    """What becomes of the edits of a proved kernel; as text each is printed as soon as it is known, if `told`."""
     from exogpu.verify.assess import assess
 
     for found in assess(original, edits, axiom_policy(arguments), jobs(arguments)):
-        if arguments.format == "text":
+        if told and arguments.format == "text":
             print(row(found, run), flush=True)
         yield found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.edited import assessed, proof, surveyed
 from exogpu.cli.output import palette
+from exogpu.cli.patch import difference
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
 from exogpu.report.edits import Slimmer, slim_json, slim_text
@@ -42,8 +42,8 @@ def _slimmer(proc: Proc, arguments: argparse.Namespace, run: Run) -> Slimmer:
 
     original = proof(proc, arguments)
 
-    def judge(edits: Sequence[Edit]) -> Iterator[Assessed]:
-        return assessed(original, edits, arguments, run)
+    def judge(edits: Sequence[Edit], *, alone: bool) -> Iterator[Assessed]:
+        return assessed(original, edits, arguments, run, told=alone)
 
     left = slim(proc, judge)
     found = Slimmer(
@@ -52,15 +52,9 @@ def _slimmer(proc: Proc, arguments: argparse.Namespace, run: Run) -> Slimmer:
         left.alone,
         left.taken,
         to_source(left.proc),
-        _difference(proc, left.proc),
+        difference(proc, left.proc, run.path(proc.span.file)),
         proof(left.proc, arguments),
     )
     if arguments.format == "text":
         print("\n".join(("", *slim_text(found), headline(run, found.proof, palette(arguments.color)))))
     return found
-
-
-def _difference(before: Proc, after: Proc) -> tuple[str, ...]:
-    """A unified diff of two kernels as the printer writes them."""
-    old, new = to_source(before).splitlines(), to_source(after).splitlines()
-    return tuple(difflib.unified_diff(old, new, before.name, f"{before.name}, slim", lineterm=""))

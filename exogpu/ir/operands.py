@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from exogpu.diagnostics import Diagnostic
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Int, Not, Var
-from exogpu.ir.instr import Buffers, Param
+from exogpu.ir.instr import BufferInfo, Buffers, Param
 from exogpu.ir.stmt import BarrierRef, IndexArg, InstrCall, Operand, Window
 from exogpu.ir.types import Gmem, Memory, Rmem, Smem, WgmmaA, WgmmaD
 from exogpu.ir.value import ScalarFn
@@ -76,6 +76,16 @@ def _place(call: InstrCall, operand: Operand) -> Span:
             return call.span
 
 
+OF_A_THREAD = "and needs one for the elements of a thread, as `f32[128, 4] @ RMEM(threads=1)` has"
+
+
+def _ranges(info: BufferInfo) -> str:
+    """How to write a window of the right rank."""
+    if isinstance(info.memory, Rmem) and 0 < info.memory.threads >= len(info.shape):
+        return f"the buffer has dimensions over threads only, {OF_A_THREAD}"
+    return "write `lo : hi` for a range (`i : i + 1` for one element), one index for a point"
+
+
 def _operand(call: InstrCall, param: Param, operand: Operand, buffers: Buffers) -> Iterator[Diagnostic]:
     subject, span = f"`{param.name}` of `{call.instr.name}`", _place(call, operand)
     if not _fits(param, operand):
@@ -86,7 +96,7 @@ def _operand(call: InstrCall, param: Param, operand: Operand, buffers: Buffers) 
     info, rank = buffers[operand.buffer], len(operand.shape)
     if rank != param.rank and param.rank:
         text = f"{subject} ranges over {param.rank} dimension{'s' * (param.rank != 1)}, not {rank}"
-        yield Diagnostic("lang.rank", text, span, help="write `lo : hi` for a range, one index for a point")
+        yield Diagnostic("lang.rank", text, span, help=_ranges(info))
     if param.memories and not isinstance(info.memory, param.memories):
         wanted = " or ".join(MEMORY_NAMES[m] for m in param.memories)
         text = f"{subject} must be in {wanted}"

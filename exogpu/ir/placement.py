@@ -126,7 +126,9 @@ def _instruction(stmt: Stmt, instr: Instr, who: Collective) -> Iterator[Diagnost
         yield _wrong_size(stmt, f"`{instr.name}` is executed by {count(instr.unit)}", who, instr.unit)
         return
     unit = instr.unit or WARP
-    if instr.aligned and (who.size % unit or not who.starts_at_multiple_of(unit)):
+    if instr.aligned and who.size % unit:
+        yield _wrong_size(stmt, f"`{instr.name}` is executed by whole units of {count(unit)}", who, unit)
+    elif instr.aligned and not who.starts_at_multiple_of(unit):
         text = f"`{instr.name}` is executed by aligned units of {count(unit)}, and this collective starts elsewhere"
         yield Diagnostic(
             "lang.collective", text, stmt.span, help=f"let the role or loop start at a multiple of {count(unit)}"

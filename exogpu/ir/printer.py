@@ -42,7 +42,7 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 def to_source(proc: Proc) -> str:
     """The text of a file that defines `proc`. Instructions outside `exogpu.isa` are named, not defined."""
-    shapes = {s.name: s.shape for s in walk(proc.body) if isinstance(s, Alloc)}
+    shapes = _shapes(proc)
     args = [f"{STEP}{_argument(a)}," for a in proc.args]
     head = ["from __future__ import annotations", "", "from exogpu.lang import *", "", ""]
     body = [f"require({cond_text(r.cond)})" for r in proc.requires]
@@ -53,6 +53,15 @@ def to_source(proc: Proc) -> str:
     signature = ["@proc", f"def {proc.name}(", *args, "):"] if args else ["@proc", f"def {proc.name}():"]
     lines = [*head, *_functions(proc), *signature, *(STEP + line for line in body)]
     return "\n".join(lines) + "\n"
+
+
+def statement_lines(proc: Proc, stmt: Stmt) -> list[str]:
+    """The text of one statement of `proc`, not indented."""
+    return list(_statement(stmt, _shapes(proc)))
+
+
+def _shapes(proc: Proc) -> Shapes:
+    return {s.name: s.shape for s in walk(proc.body) if isinstance(s, Alloc)}
 
 
 def signature(proc: Proc) -> str:

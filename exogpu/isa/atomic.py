@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from exogpu.ir.index import Int
 from exogpu.ir.instr import Alignment, Buffers, Footprint, Instr, Mode, Param, Proxy
+from exogpu.ir.operands import OF_A_THREAD
 from exogpu.ir.stmt import InstrCall, Range, Stmt
 from exogpu.ir.types import Gmem, Rmem, Scalar, Smem
 from exogpu.ir.value import Read
@@ -55,7 +56,7 @@ def _contract(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
             problems.append(f"{name} must range over its last, contiguous dimension")
         memory = buffers[window.buffer].memory
         if isinstance(memory, Rmem) and memory.threads >= len(window.dims):
-            problems.append(f"{name} ranges over a dimension that is distributed over threads")
+            problems.append(f"{name} ranges over a dimension that is distributed over threads, {OF_A_THREAD}")
     return tuple(problems)
 
 

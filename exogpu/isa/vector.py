@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from exogpu.ir.instr import Alignment, Buffers, Footprint, Instr, Mode, Param, Proxy
 from exogpu.ir.linear import literal
+from exogpu.ir.operands import OF_A_THREAD
 from exogpu.ir.stmt import InstrCall, Range, Stmt
 from exogpu.ir.types import Gmem, Rmem, Smem
 from exogpu.ir.value import Read
@@ -34,7 +35,7 @@ def vector_rules(call: InstrCall, buffers: Buffers) -> tuple[str, ...]:
             problems.append(f"{name} must range over its last, contiguous dimension")
         info = buffers[window.buffer]
         if isinstance(info.memory, Rmem) and info.memory.threads >= len(info.shape):
-            problems.append(f"{name} ranges over a dimension that is distributed over threads")
+            problems.append(f"{name} ranges over a dimension that is distributed over threads, {OF_A_THREAD}")
         row = (literal(info.shape[-1]) or 0) * info.dtype.bytes
         if isinstance(info.memory, Smem | Rmem) and len(info.shape) > 1 and row % vector_bytes(call, buffers):
             problems.append(f"rows of {name} are {row} bytes, not a multiple of {vector_bytes(call, buffers)}")

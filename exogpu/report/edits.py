@@ -63,8 +63,8 @@ def slim_text(found: Slimmer) -> Iterator[str]:
     if not found.taken:
         yield f"{found.name}: nothing can be removed or weakened"
         return
-    plural = "s" * (len(found.taken) != 1)
-    yield f"{found.name}: {len(found.taken)} edit{plural} together are still proved for all sizes"
+    what = "1 edit is" if len(found.taken) == 1 else f"{len(found.taken)} edits together are"
+    yield f"{found.name}: {what} still proved for all sizes"
     yield from (f"{edit.span.line:5d}  {edit.what}" for edit in found.taken)
     yield ""
     yield from found.diff

@@ -68,6 +68,16 @@ def test_a_redundant_barrier_goes(kernel: Path, capsys: pytest.CaptureFixture[st
     assert verify(load(kernel)["copy"]).status is Status.PROVED
 
 
+def test_each_weakening_is_told_once_and_the_diff_is_of_the_file(
+    kernel: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel.write_text("# my kernel\n" + WASTEFUL, encoding="utf-8")
+    assert main(["slim", "copy.py", "--deterministic"]) == 1
+    alone, _, together = capsys.readouterr().out.partition("\n\n")
+    assert [line.split()[0] for line in alone.splitlines()] == ["12", "12", "15", "15"]
+    assert together.startswith("copy: 1 edit is still proved for all sizes\n   15  no Fence\n\n--- copy.py\n")
+
+
 @pytest.mark.parametrize(("text", "left"), [(SAME_WARP, "for u0 in threads(2, unit=warp):"), (SAME_THREAD, "")])
 def test_a_barrier_shrinks_to_what_is_needed(
     kernel: Path, text: str, left: str, capsys: pytest.CaptureFixture[str]

@@ -65,6 +65,31 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"exogpu {__version__}\n"
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (
+            "verify",
+            ["0  every kernel is proved", "1  a kernel is refuted", "3  nothing is refuted", "A folder stands for"],
+        ),
+        ("compile", ["0  the kernel is proved, and the bundle written", "PATH is a Python file"]),
+        ("slim", ["0  nothing can be removed or weakened", "1  something can", "PATH is a Python file"]),
+        ("mutate", ["0  done", "3  of some edit it is not known"]),
+        ("bench verify", ["3  some kernel is not", "PATH is a Python file"]),
+        ("run", ["1  the results differ"]),
+        ("explain", ["0  done"]),
+    ],
+)
+def test_help_says_what_the_exit_status_means(
+    command: str, said: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        app.main([*command.split(), "--help"])
+    assert stopped.value.code == 0
+    shown = capsys.readouterr().out
+    assert [words for words in (*said, "2  bad input or bad usage", "4  internal error") if words not in shown] == []
+
+
 @pytest.mark.parametrize("arguments", [[], ["verify", "--format", "xml", "x"], ["prove"], ["compile"]])
 def test_bad_usage_exits_2(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as stopped:

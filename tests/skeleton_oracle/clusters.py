@@ -11,6 +11,7 @@ def multicast(b: Build, producer: Team, consumer: Team) -> None:
     """Each CTA loads its half of a slot for both; or the first loads all for both."""
     depth = b.pick((1, 2, 2, 3))
     halves = b.chance(0.6)
+    fenced = b.chance(0.8)  # in the CTA of the copies, too
     rounds = trips(b, depth)
     full, empty, tile = (b.name(p) for p in ("full", "empty", "tile"))
     scope = ', scope="cluster"'
@@ -18,7 +19,8 @@ def multicast(b: Build, producer: Team, consumer: Team) -> None:
     arrivals = consumer.threads if each else consumer.units
 
     def load(r: Round) -> Block:
-        announce = (f"wait({empty}[{r.slot}], parity={r.turn} + 1{scope})", f"arrive({full}[{r.slot}], tx={BYTES})")
+        announce = [f"wait({empty}[{r.slot}], parity={r.turn} + 1{scope})", f"arrive({full}[{r.slot}], tx={BYTES})"]
+        announce[1:1] = ["proxy_fence(everywhere=True)"] if fenced else []
         part, size = (f"{tile}[{r.slot}, rank]", BYTES // 2) if halves else (f"{tile}[{r.slot}]", BYTES)
         copy = lines(f"tma_load({part}, {full}[{r.slot}], bytes={size}, multicast=(0, 1))")
         return (*lines(*announce), *(copy if halves else (Line("if rank == 0:", copy),)))
@@ -29,7 +31,7 @@ def multicast(b: Build, producer: Team, consumer: Team) -> None:
         release = free if each else (*lines("warp_sync()"), Line("with elect():", free))
         return (*lines(f"wait({full}[{r.slot}], parity={r.turn})", f"load({tile}[{r.slot}])", fence), *release)
 
-    producer.body += producer.one(*rounds.loop(b, load))
+    producer.body += producer.one(*rounds.loop(b, load, plain=producer.threads > 1 and b.chance(0.9)))
     consumer.body += rounds.loop(b, use)
     b.objects += [
         f"{full} = mbarrier({depth}, count=1)",

@@ -16,26 +16,21 @@ from exogpu.verify.skeleton.verdict import proof
 
 PROVED, UNKNOWN, NO_MODEL = "PROVED", "UNKNOWN", "NO MODEL"
 """What becomes of a proof."""
-PROVED_SIZES, OTHER_SIZES = 7, 2
+FAULT, CLEAN, OPEN = "FAULT", "CLEAN", "OPEN"
+"""What executions show: one goes wrong, none does on any schedule, none did."""
+PROVED_SIZES, OTHER_SIZES = 7, 6
 """At how many sizes a proved skeleton is executed, and one that is not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the judges say. `proof`: PROVED, UNKNOWN or NO MODEL; `executions`: FAULT, CLEAN (exhaustively: no schedule
-    goes wrong) or OPEN; `rule`: what was found, or why there is no
-    proof; `seconds`: the prover's and the other's."""
+    """What the judges say. `rule`: what was found, or why there is no proof; `seconds` of each judge."""
 
     proof: str
     executions: str
     rule: str
     message: str
     seconds: tuple[float, float]
-
-    @property
-    def unsound(self) -> bool:
-        """Proved, and an execution goes wrong."""
-        return self.proof == PROVED and self.executions == "FAULT"
 
 
 def compare(skeleton: Skeleton) -> Finding:
@@ -48,8 +43,8 @@ def compare(skeleton: Skeleton) -> Finding:
     seconds = (shown - started, time.process_time() - shown)
     if fault is not None:
         at = ", ".join(f"{name} = {value}" for name, value in fault.sizes)
-        return Finding(status, "FAULT", fault.rule, f"{fault.message} ({at})", seconds)
-    return Finding(status, "CLEAN" if exhaustive else "OPEN", reason, "", seconds)
+        return Finding(status, FAULT, fault.rule, f"{fault.message} ({at})", seconds)
+    return Finding(status, CLEAN if exhaustive else OPEN, reason, "", seconds)
 
 
 def attempt(skeleton: Skeleton) -> tuple[str, str]:

@@ -70,7 +70,7 @@ def _filled(b: Build, ring: Ring, team: Team, tensor: bool) -> int:
         arrivals = side.arrivals
         return side.body
 
-    loop = ring.trips.loop(b, body)
+    loop = ring.trips.loop(b, body, plain=ring.asynchronous and team.threads > 1 and b.chance(0.9))
     if ring.asynchronous:
         loop = team.one(*loop)
     team.body += loop

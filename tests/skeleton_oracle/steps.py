@@ -56,7 +56,7 @@ def copies(b: Build, team: Team) -> None:
     start = [s for k in range(ahead) for s in (f"cp_async({x}[{k}, tid])", "cp_commit()")]
     body = [f"cp_wait({ahead - 1})", sync, f"load({x}[{i} % {depth}])"]
     body += [f"cp_async({x}[({i} + {ahead}) % {depth}, tid])", "cp_commit()"]
-    team.body += (*lines(*start), Line(f"for {i} in range(n):", lines(*body)))
+    team.body += (*lines(*start), Line(f"for {i} in range(n):", lines(*body)), Line("cp_wait_all()"))
 
 
 def products(b: Build, team: Team) -> None:

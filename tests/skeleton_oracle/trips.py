@@ -31,12 +31,14 @@ class Trips:
     bounds: tuple[str, ...]
     guard: str | None
 
-    def loop(self, b: Build, body: Body) -> Block:
-        """The loop in one role."""
+    def loop(self, b: Build, body: Body, *, plain: bool = False) -> Block:
+        """The loop in one role; `plain`: rather without counters."""
         s = self.depth
         straight = len(self.bounds) == 1 and self.guard is None
         style = b.pick(("index", "index", "index", "count") if straight else ("count",))
-        if s == 1 or b.chance(0.1):
+        if straight and plain:
+            style = "index"
+        elif s == 1 or b.chance(0.1):
             style = b.pick((style, "phase"))
         names = [b.name("i") for _ in self.bounds]
         if style == "index":

@@ -90,7 +90,7 @@ def test_weaker_instructions_are_found(tmp_path: Path) -> None:
     proc = kernel(tmp_path, STORE)
     proof = verify(proc)
     assert proof.status is Status.PROVED
-    found = slim(proc, lambda edits: assess(proof, edits, Policy()))
+    found = slim(proc, lambda edits, *, alone: assess(proof, edits, Policy()))
     left = to_source(found.proc)
     assert "fence_proxy_async()" in left and "bulk_wait_read(0)" in left
     assert verify(found.proc).status is Status.PROVED

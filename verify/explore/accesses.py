@@ -37,7 +37,9 @@ def touch(
     record = Record(
         f.cells, f.lanes, weight, mode, not asynchronous, mind.strand, s.number, pos, flight, source, f, e
     )  # fmt: skip
-    found = m.memory.touch(space, record, mind, _fences(m, s.cta, space.cta))
+    counts = isinstance(m.program.storage.objects[f.window.ref.name], Mbarriers)
+    fences = _fences(m, s.cta, space.cta)._replace(counts=counts)
+    found = m.memory.touch(space, record, mind, fences)
     if found is not None:
         m.fail(race(m, found))
     if mode is not Mode.READ and space.cta == EVERYWHERE:

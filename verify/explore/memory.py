@@ -52,11 +52,12 @@ class Unordered(NamedTuple):
 class Fences(NamedTuple):
     """Rows of proxy fences of which one must cover an ordinary access before an asynchronous one; and rows that would
     for another state space. `ended`: to overwrite what asynchronous operations have read it is enough that they have
-    certainly ended (axiom L4)."""
+    certainly ended (axiom L4); `counts`: the access is a use of an mbarrier, for which the same holds (axiom L11)."""
 
     rows: tuple[int, ...]
     narrow: tuple[int, ...]
     ended: bool = False
+    counts: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -110,7 +111,8 @@ def _missing(first: Record, second: Record, shared: int, mind: Mind, fences: Fen
     apart = same and not _meeting(first.lanes, second.lanes, shared, second.weight)
     needed = OWN_LANE if apart else KNOWN
     if known(mind, PLAIN, first) < needed:
-        ended = fences.ended and first.source and not (first.generic or second.generic)
+        uses = fences.counts and first.footprint.window.ref.name == second.footprint.window.ref.name
+        ended = uses or (fences.ended and first.source and not (first.generic or second.generic))
         return None if ended and known(mind, TEMPORAL, first) >= needed else ""
     if not first.generic or second.generic:
         return None

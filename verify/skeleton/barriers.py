@@ -13,16 +13,16 @@ from functools import cached_property
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
-from exogpu.ir.index import Cmp, Index, Int
+from exogpu.ir.index import Cmp, Cond, Index, Int, Var
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Flags, Mbarriers, Ref
 from exogpu.ir.skeleton.tree import RANK, TID, Skeleton
 from exogpu.ir.stmt import Point
-from exogpu.ir.walk import index_names, substitute_cond
+from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.source import Span
 from exogpu.verify.declared import CLUSTER_BARRIER
-from exogpu.verify.program import Barrier, Event
+from exogpu.verify.program import Applied, Barrier, Derived, Event
 from exogpu.verify.skeleton.place import Place
 from exogpu.verify.skeleton.unsupported import NotModelled
 from exogpu.verify.skeleton.walk import every_ref, every_statement
@@ -62,6 +62,7 @@ class Signals:
     inits: dict[str, list[Event]] = field(default_factory=dict)
     values: dict[int, Value] = field(default_factory=dict)
     seen: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
+    derived: dict[str, Derived] = field(default_factory=dict)
     classes: Mapping[str, tuple[frozenset[int], ...]] | None = None
 
     @cached_property
@@ -131,7 +132,7 @@ class Signals:
             return
         for cta in place.role.ctas:
             here = replace(place, role=replace(place.role, ctas=(cta,)))
-            guards = [substitute_cond(g, {RANK: Int(cta)}) for g in place.guards]
+            guards = [self._in_cta(g, cta) for g in place.guards]
             if any(not index_names(g) and not holds(g, {}) for g in guards):
                 continue
             for group in self.classes[place.role.name]:
@@ -162,6 +163,17 @@ class Signals:
                 raise NotModelled(f"named barrier {value} is used for {known.count} and for {wanted} threads", span)
             self._whole_warps(part, span)
             yield from (Part(name, Int(0), piece) for piece in self._apart(part))
+
+    def _in_cta(self, guard: Cond, cta: int) -> Cond:
+        """A condition in one CTA; unknown numbers that depend on the CTA become those of this one."""
+        here: dict[str, Index] = {RANK: Int(cta)}
+        for name in index_names(guard):
+            meaning = self.derived.get(name)
+            if isinstance(meaning, Applied) and any(RANK in index_names(a) for a in meaning.args):
+                here[name] = Var(f"{name}@{cta}")
+                args = tuple(substitute_index(a, {RANK: Int(cta)}) for a in meaning.args)
+                self.derived[f"{name}@{cta}"] = replace(meaning, args=args)
+        return substitute_cond(guard, here)
 
     def _whole_warps(self, place: Place, span: Span) -> None:
         """Barriers count warps, so all lanes of a warp come together (PTX ISA, bar)."""

@@ -40,7 +40,8 @@ def wrapped(stmts: Block) -> Block:
         match before, stmt:
             case Step(name, 1, None), If(Cmp("==", Var(tested), Int(top)) as test, then, ()) if tested == name:
                 rest = tuple(t for t in then if t != Let(name, Int(0)))
-                if isinstance(before, Step) and len(rest) == len(then) - 1 and top > 0:
+                turned = len(rest) == len(then) - 1 and not _mentions(then[: then.index(Let(name, Int(0)))], name)
+                if isinstance(before, Step) and turned and top > 0:
                     out[-1] = replace(before, modulus=top)
                     out += [replace(stmt, cond=replace(test, right=Int(0)), then=rest)] if rest else []
                     continue
@@ -67,15 +68,27 @@ def starts(stmts: Block, span: Span) -> Iterator[Start]:
     rounds = {step.name: turning for step, turning in counting}
     for name, modulus in stepped.items():
         let, depth, block = _let(name, stmts, span)
-        own = [s for s, _ in nested(stmts) if isinstance(s, Step) and s.name == name]
-        if name in rounds and sum(step.name == name for step, _ in counting) != len(own):
-            raise NotModelled(f"the counter `{name}` is stepped in two ways", span)
+        if name in rounds:
+            _in_step(name, rounds[name], counting, stmts, span)
         if _mentions(stmts, name) != _mentions(block[block.index(let) :], name):
             raise NotModelled(f"the counter `{name}` is used where it has no value yet, or no longer", let.span)
         value = literal(let.value)
         if value is None:
             raise NotModelled(f"the counter `{name}` does not start from a constant", let.span)
+        if modulus is not None and not 0 <= value < modulus:
+            raise NotModelled(f"the counter `{name}` does not start below {modulus}", let.span)
         yield Start(name, value, depth, modulus, rounds.get(name))
+
+
+def _in_step(name: str, turning: str, counting: list[tuple[Step, str]], stmts: Block, span: Span) -> None:
+    """The counter is stepped whenever the other one has turned, and at no other time."""
+    pairs = sum(step.name == name and other == turning for step, other in counting)
+    if any(pairs != _steps(stmts, n) for n in (name, turning)):
+        raise NotModelled(f"the counter `{name}` is stepped in two ways", span)
+
+
+def _steps(stmts: Block, name: str) -> int:
+    return sum(isinstance(s, Step) and s.name == name for s, _ in nested(stmts))
 
 
 def turns(one: Stmt | None, other: Stmt) -> bool:

@@ -22,8 +22,8 @@ from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
 from exogpu.verify.skeleton.settle import any_of, obligation, settle
 
-PUBLISHED = (Needs(), Needs(temporal=True, fence=FenceKind.INIT))
-"""Ways to learn of an initialisation: as of every write, or in time after a fence that is made for it."""
+PUBLISHED = (Needs(), Needs(fence=FenceKind.INIT))
+"""Ways to learn of an initialisation: as of every write, or behind a fence that is made for it."""
 
 
 def initialisation(

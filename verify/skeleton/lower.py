@@ -15,8 +15,9 @@ from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
 from exogpu.verify.skeleton.counting import starts, turns, wrapped
 from exogpu.verify.skeleton.election import any_will_do
-from exogpu.verify.skeleton.operations import Fences, Operations, Reading
+from exogpu.verify.skeleton.operations import Operations
 from exogpu.verify.skeleton.place import Numbers, Place
+from exogpu.verify.skeleton.reading import Fences, Reading
 from exogpu.verify.skeleton.unsupported import NotModelled
 from exogpu.verify.skeleton.walk import nested
 
@@ -65,16 +66,22 @@ class Walk:
             self.derived[variable] = counter
             yield _Naming(name, variable)
 
+    def _stepped(self, role: RoleDecl) -> set[str]:
+        """The names of a role's counters."""
+        (body,) = (b for b in self.skeleton.bodies if b.role == role)
+        return {s.name for s, _ in nested(body.stmts) if isinstance(s, Step)}
+
     def step(self, stmt: Step, place: Place) -> None:
         """Steps are events of which counters count the executions."""
         meaning = place.names[stmt.name]
-        if not isinstance(meaning, Var) or not self._by_its_holders(meaning.name, place):
+        variables = (meaning.name, *self.rounds.get(meaning.name, ())) if isinstance(meaning, Var) else ()
+        if not isinstance(meaning, Var) or not all(self._by_its_holders(v, place) for v in variables):
             raise NotModelled(f"the counter `{stmt.name}` differs between threads", stmt.span)
         found = self.derived[meaning.name]
         if not isinstance(found, Counter) or found.modulus != stmt.modulus:
             raise NotModelled(f"the counter `{stmt.name}` is stepped in two ways", stmt.span)
         event = self.emit.tick(stmt, place)
-        for variable in (meaning.name, *self.rounds.get(meaning.name, ())):
+        for variable in variables:
             counter = self.derived[variable]
             if isinstance(counter, Counter):
                 self.derived[variable] = replace(counter, steps=(*counter.steps, (event.id, stmt.by)))
@@ -97,6 +104,7 @@ class Walk:
             match stmt:
                 case Let():
                     place = self.let(stmt, place)
+                    self._constant(stmt, stmts[n + 1 :], place)
                 case Step():
                     self.step(stmt, place)
                 case For():
@@ -137,6 +145,13 @@ class Walk:
         if known is not None and place.given.get(stmt.name) != place.block:
             raise NotModelled(f"`{stmt.name}` gets a value in more than one place", stmt.span)
         return place.naming(stmt.name, self.expr(stmt.value, place))
+
+    def _constant(self, stmt: Let, rest: tuple[Stmt, ...], place: Place) -> None:
+        """A name stands for its expression, so that must not change as long as it is known."""
+        counters = self._names(place.names[stmt.name]) & self.derived.keys()
+        stepped = {s.name for s, _ in nested(rest) if isinstance(s, Step)} - {stmt.name}
+        if any(isinstance(m := place.names.get(s), Var) and m.name in counters for s in stepped):
+            raise NotModelled(f"`{stmt.name}` keeps the value of a counter that is stepped", stmt.span)
 
     def elect(self, stmt: Elect, place: Place) -> Place:
         """The lanes of each warp meet, then one thread of each unit goes on alone."""
@@ -198,6 +213,8 @@ class Walk:
         if first is not None and last is not None and self.emit.names_barrier(stmt):
             if last - first > MOST_UNROLLED:
                 raise NotModelled(f"more than {MOST_UNROLLED} iterations name different barriers", stmt.span)
+            if any(s.name in self._stepped(place.role) for s, _ in nested(stmt.body) if isinstance(s, Let)):
+                raise NotModelled("a counter starts anew where iterations name different barriers", stmt.span)
             for value in range(first, last):
                 self.block(stmt.body, place.naming(stmt.var, Int(value)))
             return

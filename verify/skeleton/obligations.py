@@ -33,7 +33,7 @@ from exogpu.verify.skeleton.flows import Flow, parties, totals
 from exogpu.verify.skeleton.init import initialisation
 from exogpu.verify.skeleton.numbering import holds as holding
 from exogpu.verify.skeleton.observed import observed
-from exogpu.verify.skeleton.operations import Checked
+from exogpu.verify.skeleton.reading import Checked
 from exogpu.verify.skeleton.settle import any_of, obligation, settle
 from exogpu.verify.skeleton.transfers import balanced
 from exogpu.verify.split import in_turns

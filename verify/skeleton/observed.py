@@ -43,7 +43,7 @@ def observed(program: Program, barrier: Barrier, flows: Sequence[Flow]) -> Itera
 
 
 def _waits(program: Program, barrier: Barrier, cta: int) -> Iterator[Waits]:
-    """Single statements, then all of one thread."""
+    """Single statements, all of one thread, and none."""
     for wait in awaits(program, barrier.name):
         mine = [t for t, c in channels(program, wait) if c == cta]
         if mine:
@@ -52,6 +52,7 @@ def _waits(program: Program, barrier: Barrier, cta: int) -> Iterator[Waits]:
         mine = [t for t, c in through if c == cta]
         if mine and len(waits) > 1:
             yield min(mine), waits
+    yield 0, ()  # enough for barriers that have one phase
 
 
 def _way(barrier: Barrier, flow: Flow, cta: int, waits: Waits, start: int) -> list[Property]:
@@ -84,4 +85,4 @@ def _far_enough(barrier: Barrier, signal: Event, cta: int, waits: Waits, start: 
         total = sum((count_all(model, s, thread) for s in group), ZERO)
         return ctx.api.conj((ctx.eq(phases.cta(x), cta), ctx.ge(before, 0), ctx.le(total + start, before)))
 
-    return Property(f"observed/{signal.id}-{waits[1][0].id}", (signal,), bad, None)
+    return Property(f"observed/{signal.id}-{len(group)}", (signal,), bad, None)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from exogpu.ir.collective import WARP, WARPGROUP
-from exogpu.ir.index import Bin, Cond, Index, Int, Var
+from exogpu.ir.index import Index, Int
 from exogpu.ir.instr import Commit as CommitGroup
 from exogpu.ir.instr import Group, Mode, Proxy
 from exogpu.ir.instr import ProxyFence as FencesProxies
@@ -14,7 +14,7 @@ from exogpu.ir.instr import WgmmaFence as FencesRegisters
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Ref, Registers
-from exogpu.ir.skeleton.tree import TID, For, Skeleton, Step, Stmt
+from exogpu.ir.skeleton.tree import For, Skeleton, Step, Stmt
 from exogpu.ir.walk import substitute_cond, substitute_index
 from exogpu.verify.program import (
     Access,
@@ -36,35 +36,11 @@ from exogpu.verify.program import (
 from exogpu.verify.program import Step as PathStep
 from exogpu.verify.skeleton.barriers import Signals, Value
 from exogpu.verify.skeleton.place import Executors, Place, executors
+from exogpu.verify.skeleton.reading import Checked, Fences, Reading, uniform
 from exogpu.verify.skeleton.unsupported import NotModelled
 from exogpu.verify.skeleton.windows import Dims, Windows
 
 CLUSTER_SCOPES = ("cluster", "gpu", "sys")
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a statement's expressions are read where it stands."""
-
-    index: Callable[[Index], Index]
-    cond: Callable[[Cond], Cond]
-
-
-@dataclass(frozen=True, slots=True)
-class Fences:
-    """Scopes of the fences right before and right behind a statement: they make its relaxed form release or acquire."""
-
-    before: op.Scope | None
-    behind: op.Scope | None
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A condition that holds whenever an event is executed."""
-
-    event: Event
-    cond: Cond
-    stmt: op.Check
 
 
 @dataclass
@@ -165,7 +141,7 @@ class Operations:
             cta = read.index(ref.cta)
         for buffer, dims in self.windows.dims(ref, who.rank if cta is None else cta):
             for lo, _ in dims if unit > 1 else ():
-                _uniform(read.index(lo), unit, ref)
+                uniform(read.index(lo), unit, ref)
             found: Dims = tuple((substitute_index(read.index(lo), who.names), n) for lo, n in dims)
             yield Access(buffer, found, mode, proxy, ref.span)
 
@@ -388,17 +364,3 @@ class Operations:
         if place_of_slot is not None:
             self.signals.slots[event.id] = place_of_slot
         return event
-
-
-def _uniform(e: Index, unit: int, ref: Ref) -> None:
-    """All threads of a collective give an index the same value: it tests only which collective they are in."""
-    match e:
-        case Var(name) if name == TID:
-            raise NotModelled("the threads of a collective name different windows", ref.span)
-        case Bin("//", Var(name), Int(divisor)) if name == TID and divisor % unit == 0:
-            return
-        case Bin(_, left, right):
-            _uniform(left, unit, ref)
-            _uniform(right, unit, ref)
-        case _:
-            return

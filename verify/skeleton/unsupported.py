@@ -9,9 +9,12 @@ class NotModelled(Exception):
     """The proof has no model of something; `feature` if sm_90 or this tool has none at all."""
 
     def __init__(self, reason: str, span: Span) -> None:
-        super().__init__(reason)
+        super().__init__(reason, span)
         self.reason = reason
         self.span = span
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 class SharedInPart(NotModelled):

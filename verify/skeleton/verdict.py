@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 
 from exogpu.ir.skeleton.operations import Unsupported
 from exogpu.ir.skeleton.tree import Skeleton
-from exogpu.smt.solver import version
+from exogpu.smt.solver import Unsat, version
 from exogpu.verify.axioms import DEFAULT, Policy
 from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.pieces import GROUP, Piece, groups
 from exogpu.verify.program import Program
 from exogpu.verify.result import Obligation, Report, Status
+from exogpu.verify.session import Session
 from exogpu.verify.skeleton.barriers import Signals
 from exogpu.verify.skeleton.lifetimes import lifetimes
 from exogpu.verify.skeleton.lower import Walk
@@ -26,6 +28,7 @@ from exogpu.verify.skeleton.unsupported import NotModelled, SharedInPart
 from exogpu.verify.skeleton.walk import every_statement
 from exogpu.verify.skeleton.whole import whole
 from exogpu.verify.skeleton.windows import Windows
+from exogpu.verify.workers import spread
 
 
 def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int = 1) -> Report:
@@ -39,7 +42,11 @@ def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int =
     if fault is not None:
         return _report(skeleton, Status.REFUTED, (fault,), started, policy)
     try:
-        found, reason = tuple(proof(skeleton, policy)), ""
+        program, facts = prepare(skeleton, policy)
+        if _impossible(program):
+            reason = "the require(...) preconditions leave no sizes, so nothing is shown"
+            return _report(skeleton, Status.VACUOUS, (), started, policy, reason)
+        found, reason = tuple(_decided(program, facts, skeleton, jobs)), ""
     except (NotModelled, NoClosedForm) as error:
         found, reason = (), str(error)
     if found and all(o.status is Status.PROVED for o in found):
@@ -53,14 +60,24 @@ def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int =
 def proof(skeleton: Skeleton, policy: Policy) -> Iterator[Obligation]:
     """What has to be shown, as far as it can be, one after the other; raises `NotModelled` or `NoClosedForm`."""
     program, facts = prepare(skeleton, policy)
+    yield from _decided(program, facts, skeleton, 1)
+
+
+def _decided(program: Program, facts: Facts, skeleton: Skeleton, jobs: int) -> Iterator[Obligation]:
     parts = (
         *pieces(program, facts),
         *lifetimes(program, skeleton),
         *whole(program, skeleton),
         Piece(GROUP, lambda p: (progress(p, facts),)),
     )
-    for group in groups(program, parts):
-        yield from group.decide()
+    with closing(spread([group.decide for group in groups(program, parts)], jobs)) as results:
+        for found in results:
+            yield from found
+
+
+def _impossible(program: Program) -> bool:
+    """No sizes satisfy the preconditions."""
+    return isinstance(Session(program, "assumptions", {}).check(), Unsat)
 
 
 def prepare(skeleton: Skeleton, policy: Policy) -> tuple[Program, Facts]:
@@ -76,7 +93,7 @@ def prepare(skeleton: Skeleton, policy: Policy) -> tuple[Program, Facts]:
 def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals) -> tuple[Program, Facts]:
     windows = Windows({o.name: o for o in skeleton.objects}, skeleton.cluster)
     operations = Operations(skeleton, windows, signals)
-    walk = Walk(skeleton, operations)
+    walk = Walk(skeleton, operations, signals.derived)
     walk.run()
     program = Program(
         name=skeleton.name,

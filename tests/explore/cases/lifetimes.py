@@ -138,6 +138,19 @@ def reused_in_order():
             store(x[0])
 
 
+@skeleton
+def invalidated_after_bytes():
+    """Who waits for the bytes knows that the copy's use of the barrier is over."""
+    full = mbarrier(count=1)
+    x = smem()
+    with role("load", threads=1):
+        arrive(full, tx=64)
+        tma_load(x, full, bytes=64)
+    with role("use", threads=1):
+        wait(full, parity=0)
+        inval(full)
+
+
 TWINS = [
     ("mbar.uninit", never_initialised, initialised),
     ("mbar.init_unordered", init_unordered, init_ordered),
@@ -145,4 +158,5 @@ TWINS = [
     ("mbar.alias", scratch_over_barrier, scratch_beside_barrier),
     ("mbar.reinit", invalidated_too_soon, invalidated_after_all),
     ("mbar.alias", reused_too_soon, reused_in_order),
+    ("mbar.reinit", invalidated_too_soon, invalidated_after_bytes),
 ]

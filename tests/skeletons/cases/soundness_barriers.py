@@ -192,6 +192,24 @@ def unobserved(waits):
     return kernel
 
 
+def told(relaxes):
+    """A fence for initialisations does not make up for a wait that acquires nothing."""
+
+    @skeleton
+    def kernel():
+        other = mbarrier(count=1)
+        b = mbarrier()
+        with role("p", threads=1):
+            init(b, 1)
+            init_fence()
+            arrive(other)
+        with role("q", threads=1):
+            wait(other, parity=0, relaxed=relaxes)
+            arrive(b)
+
+    return kernel
+
+
 TWINS = [
     ("mbar.parity_alias | deadlock.cycle", elects(64), elects(32)),
     ("deadlock.cycle", meets_first(31), meets_first(0)),
@@ -203,5 +221,6 @@ TWINS = [
     ("bounds", one_slot(1), one_slot(0)),
     ("race.raw", held_slot(1), held_slot(0)),
     ("mbar.tx_bytes", bytes_at_once(2), bytes_at_once(1)),
+    ("mbar.init_unordered", told(True), told(False)),
     ("mbar.unobserved_phase", unobserved(False), unobserved(True)),
 ]

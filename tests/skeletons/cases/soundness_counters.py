@@ -1,0 +1,168 @@
+"""Counters that a proof once took for something else, each beside a twin that differs in one place."""
+
+from exogpu.skeleton import *
+
+
+def steps(everywhere):
+    """One CTA of two steps its counter, or both do."""
+
+    @skeleton
+    def kernel(n: size):
+        cluster(2)
+        full = mbarrier(2, count=1)
+        with role("p", threads=1):
+            c = 0
+            for i in range(n):
+                arrive(full[c % 2])
+                wait(full[c % 2], parity=c // 2)
+                if everywhere:
+                    c += 1
+                else:
+                    if rank == 0:
+                        c += 1
+
+    return kernel
+
+
+def named(late):
+    """A name keeps the value that the counter has there."""
+
+    @skeleton
+    def kernel(n: size):
+        require(n <= 1)
+        x = smem(2)
+        with role("p", threads=1):
+            c = 0
+            for i in range(n):
+                if late:
+                    c += 1
+                s = c % 2
+                if not late:
+                    c += 1
+                store(x[s])
+        with role("q", threads=1):
+            store(x[0])
+
+    return kernel
+
+
+def starts(first):
+    @skeleton
+    def kernel(n: size):
+        x = smem(3)
+        with role("p", threads=1):
+            s = first
+            for i in range(n):
+                store(x[s])
+                s = (s + 1) % 3
+
+    return kernel
+
+
+def turns(both):
+    """A phase bit flips whenever the slot has come round, or only in one place of two."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(2, count=1)
+        empty = mbarrier(2, count=1)
+        with role("p", threads=1):
+            for i in range(n):
+                for k in range(2):
+                    wait(empty[k], parity=i + 1)
+                    arrive(full[k])
+        with role("q", threads=1):
+            s = 0
+            ph = 0
+            for i in range(n):
+                wait(full[s], parity=ph)
+                arrive(empty[s])
+                s = (s + 1) % 2
+                if s == 0:
+                    ph ^= 1
+                wait(full[s], parity=ph)
+                arrive(empty[s])
+                s = (s + 1) % 2
+                if both:
+                    if s == 0:
+                        ph ^= 1
+
+    return kernel
+
+
+def wraps(first, top):
+    """A slot that goes back to 0 behind the last one, unless it has started beyond."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(64)
+        with role("p", threads=1):
+            s = first
+            for i in range(min(n, 20)):
+                s += 1
+                if s == top:
+                    s = 0
+                store(x[s])
+        with role("q", threads=1):
+            store(x[7])
+
+    return kernel
+
+
+def wraps_behind(used):
+    """What stands before the slot goes back to 0 sees the last one."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(4)
+        with role("p", threads=1):
+            s = 0
+            ph = 0
+            for i in range(n):
+                s += 1
+                if s == 3:
+                    if used:
+                        store(x[s])
+                    s = 0
+                    ph ^= 1
+                store(x[ph])
+        with role("q", threads=1):
+            store(x[3])
+
+    return kernel
+
+
+def anew(each):
+    """A counter that starts anew for each CTA, or goes on."""
+
+    @skeleton
+    def kernel():
+        cluster(2)
+        done = mbarrier(count=1)
+        x = smem()
+        with role("p", threads=1, ctas=0):
+            if each:
+                for k in range(2):
+                    c = 0
+                    check(c == 2 * k)
+                    load(peer(x, k))
+                    c += 2
+            else:
+                c = 0
+                for k in range(2):
+                    check(c == 2 * k)
+                    load(peer(x, k))
+                    c += 2
+
+    return kernel
+
+
+TWINS = [
+    ("deadlock.cycle", steps(False), steps(True)),
+    ("race.waw", named(False), named(True)),
+    ("bounds", starts(3), starts(2)),
+    ("deadlock.cycle | mbar.parity_alias", turns(False), turns(True)),
+    ("race.waw", wraps(3, 3), wraps(2, 3)),
+    ("seq.mismatch", anew(True), anew(False)),
+    ("race.waw", wraps_behind(True), wraps_behind(False)),
+]

@@ -1,0 +1,27 @@
+"""The parts of a proof: what goes wrong leaves its obligation open, and the twin's are all shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.verify.axioms import DEFAULT
+from exogpu.verify.result import Obligation, Status
+from exogpu.verify.skeleton.verdict import proof
+from tests.skeletons.twins import fault, twins
+
+SIZES = 6
+
+
+def left_open(skeleton: Skeleton) -> list[Obligation]:
+    return [o for o in proof(skeleton, DEFAULT) if o.status is not Status.PROVED]
+
+
+@pytest.mark.parametrize(("part", "bad", "good"), list(twins("prover")))
+def test_twins(part: str, bad: Skeleton, good: Skeleton) -> None:
+    found = left_open(bad)
+    assert any(o.name.startswith(part) or o.rule == part for o in found), [(o.name, o.rule) for o in found]
+    assert all(o.status is Status.UNKNOWN and o.reason for o in found)
+    assert [(o.name, o.reason) for o in left_open(good)] == []
+    assert fault(bad, SIZES) is not None
+    assert fault(good, 3) is None

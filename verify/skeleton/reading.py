@@ -1,0 +1,52 @@
+"""What a statement is read with: its expressions where it stands, the fences around it, the threads that execute it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from exogpu.ir.index import Bin, Cond, Index, Int, Var
+from exogpu.ir.skeleton import operations as op
+from exogpu.ir.skeleton.objects import Ref
+from exogpu.ir.skeleton.tree import TID
+from exogpu.verify.program import Event
+from exogpu.verify.skeleton.unsupported import NotModelled
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a statement's expressions are read where it stands."""
+
+    index: Callable[[Index], Index]
+    cond: Callable[[Cond], Cond]
+
+
+@dataclass(frozen=True, slots=True)
+class Fences:
+    """Scopes of the fences right before and right behind a statement: they make its relaxed form release or acquire."""
+
+    before: op.Scope | None
+    behind: op.Scope | None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A condition that holds whenever an event is executed."""
+
+    event: Event
+    cond: Cond
+    stmt: op.Check
+
+
+def uniform(e: Index, unit: int, ref: Ref) -> None:
+    """All threads of a collective give an index the same value: it tests only which collective they are in."""
+    match e:
+        case Var(name) if name == TID:
+            raise NotModelled("the threads of a collective name different windows", ref.span)
+        case Bin("//", Var(name), Int(divisor)) if name == TID and divisor % unit == 0:
+            return
+        case Bin(_, left, right):
+            uniform(left, unit, ref)
+            uniform(right, unit, ref)
+        case _:
+            return

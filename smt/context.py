@@ -224,8 +224,8 @@ class Context:
         yield implies(conj((nonneg, self.lt(v, u))), self.le(q + s, p))
 
     def exact_products(self, env: Mapping[str, int]) -> bool:
-        """Pins every factor to its value in `env` (defines `s = c -> u*s = c*u`), and says how far two products lie apart
-        that `env` has wrong; False if nothing was new."""
+        """Pins every factor to its value in `env` (defines `s = c -> u*s = c*u`), and says how far two products lie
+        apart that `env` has wrong; False if nothing was new."""
         self._complete()
         told = len(self._distances)
         self.definitions += self._far_apart(env)
@@ -237,10 +237,11 @@ class Context:
 
     def _far_apart(self, env: Mapping[str, int]) -> Iterator[Formula]:
         """For products u*s and v*s, where v is k after u and v*s is not k*s after u*s."""
-        known = [(u, s, p, *(_abstract(f, env) for f in (u, s, p))) for u, s, p in self._triples]
-        for (u, s, p, at_u, at_s, at_p), (v, r, q, at_v, _, at_q) in combinations(known, 2):
-            k = at_v - at_u
-            if s != r or abs(k) < 2 or at_q - at_p == k * at_s or (u, v, s, k) in self._distances:
+        for (u, s, p), (v, r, q) in combinations(self._triples, 2):
+            k = _abstract(v, env) - _abstract(u, env)
+            if s != r or abs(k) < 2 or (u, v, s, k) in self._distances:
+                continue
+            if _abstract(q, env) - _abstract(p, env) == k * _abstract(s, env):
                 continue
             self._distances.add((u, v, s, k))
             grown, nonneg = q - p, self.ge(s, 0)

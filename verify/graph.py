@@ -257,25 +257,16 @@ class Search:
     def _landed(self, thread: int) -> Iterator[tuple[int, int]]:
         """Awaits of a phase that completes only when the source, a copy of `thread`, has landed."""
         cta = thread // self.u.program.threads
-        arrives: dict[str, list[int]] = {}
-        plain: set[str] = set()
         for n in self.u.trace(thread):
             item = self.u.items[n]
             action, hold = item.event.action, item.event.completion
-            if isinstance(hold, TxOn) and hold.holds and item.key > self.source.key:
+            if item.key <= self.source.key:
+                continue
+            if isinstance(hold, TxOn) and hold.holds:
                 yield from self._completes(hold, item, self.u.number(n, thread))
-            if isinstance(action, ArriveAction) and item.event.numbering is not None:
-                if action.after_copies and item.key > self.source.key:
-                    phase = self.u.number(n, thread)
-                    yield from ((ws[0].index, ws[0].thread) for ws in self._ended(action.barrier, cta, phase) if ws)
-            elif isinstance(action, ArriveAction) and self.u.barrier_cta(n) == cta:
-                arrives.setdefault(action.barrier, []).append(n)
-                plain |= set() if action.after_copies else {action.barrier}
-        for barrier in arrives.keys() - plain:
-            later = [self.u.number(n, thread) for n in arrives[barrier] if self.u.items[n].key > self.source.key]
-            yield from (
-                (w.index, w.thread) for phase in later for ws in self._ended(barrier, cta, phase) for w in ws[:1]
-            )
+            if isinstance(action, ArriveAction) and action.after_copies and self.u.barrier_cta(n) == cta:
+                phase = self.u.number(n, thread)
+                yield from ((ws[0].index, ws[0].thread) for ws in self._ended(action.barrier, cta, phase) if ws)
 
     def _completes(self, completion: TxOn, copy: Occurrence, phase: int) -> Iterator[tuple[int, int]]:
         """Awaits that return only when the copy is done: of its phase, or a later one of the same mbarrier."""

@@ -271,3 +271,35 @@ def test_wgmmas_of_one_shape_on_one_tile_run_in_order(tmp_path: Path, first: str
     report = verdict(tmp_path, TILES.format(first=first, n=n))
     assert broken(report) == rules
     assert (report.status is Status.PROVED) == (not rules)
+
+
+TWO_KINDS = """def k(M: size, X: f32[M, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
+    block(producer=warps(1), consumer=warps(1))
+    full = mbarrier(ring=2, count=32)
+    for m in tasks(0, M):
+        u: f32[32] @ SMEM
+        with role(producer):
+            for t in threads(32):
+                cp_async(u[t : t + 1], X[m, t : t + 1])
+                {first}(full)
+                {second}(full)
+        with role(consumer):
+            Await(full)
+            for l in threads(32):
+                Y[m, l] = u[31 - l]
+            Await(full)
+        with role(producer):
+            cp_async_wait_all()
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "rules"), [("cp_async_arrive", "Arrive", set()), ("Arrive", "cp_async_arrive", {"race.raw"})]
+)
+def test_the_arrive_that_waits_for_copies_says_that_they_have_landed(
+    tmp_path: Path, first: str, second: str, rules: set[str]
+) -> None:
+    """Phase by phase, whatever other arrives of its thread wait for."""
+    report = verdict(tmp_path, TWO_KINDS.format(first=first, second=second))
+    assert broken(report) == rules
+    assert (report.status is Status.PROVED) == (not rules)

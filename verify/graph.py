@@ -90,8 +90,8 @@ class Search:
         """The intermediate nodes of a shortest path to `target` (empty: ordered directly), or None."""
         required = self.needs.sides(self.axioms)
         self.target = target
-        if not self.threads.issuperset(target.threads):
-            self.threads |= frozenset(target.threads)
+        if not self.threads.issuperset(self._joining(target)):
+            self.threads |= self._joining(target)
             self.waits.clear()
         if self._direct(target):
             return []
@@ -187,7 +187,7 @@ class Search:
     def _direct(self, target: Occurrence) -> bool:
         """Ordered without an intermediate event: program order of one thread, or the wgmma pipeline."""
         x, y = self.source, target
-        if x.key >= y.key or not set(x.threads) & set(y.threads):
+        if x.key >= y.key or not set(x.threads) & self._joining(y):
             return False
         if of_one_shape(x.event, y.event):
             tiles = (tuple(evaluate(lo, o.env) for lo in tile(o.event)) for o in (x, y))
@@ -336,7 +336,15 @@ class Search:
         item = self.u.items[n]
         if item.key >= target.key:
             return False
-        return any(t in target.threads for t in self._leaving(item, thread))
+        return not self._joining(target).isdisjoint(self._leaving(item, thread))
+
+    def _joining(self, target: Occurrence) -> frozenset[int]:
+        """The threads that have to come before the target happens: in time, those of its whole warp if it is aligned
+        (PTX ISA, bar: an arrival is that of a warp)."""
+        if not self.needs.temporal or not target.event.aligned:
+            return frozenset(target.threads)
+        first = target.first // WARP * WARP
+        return frozenset(range(first, max(first + WARP, target.first + target.width)))
 
     # -- result --------------------------------------------------------------------------------------------------
 

@@ -303,3 +303,26 @@ def test_the_arrive_that_waits_for_copies_says_that_they_have_landed(
     report = verdict(tmp_path, TWO_KINDS.format(first=first, second=second))
     assert broken(report) == rules
     assert (report.status is Status.PROVED) == (not rules)
+
+
+HANDED_BACK = """def k(M: size):
+    block(a=warps(1), b=warps(1), persistent=True)
+    n = named_barrier(count=64)
+    g = mbarrier(ring=2, count=1)
+    for m in tasks(0, M):
+        with role(a):
+            for t in threads(1):
+                {wait}
+            bar_arrive(n)
+        with role(b):
+            bar_sync(n)
+            Arrive(g)
+"""
+
+
+@pytest.mark.parametrize(("wait", "rules"), [("Await(g, lag=1)", set()), ("Await(g, lag=2)", {"bar.recycle"})])
+def test_a_warp_arrives_when_all_its_lanes_have_come(tmp_path: Path, wait: str, rules: set[str]) -> None:
+    """So what one lane has waited for comes before the arrival of the warp."""
+    report = verdict(tmp_path, HANDED_BACK.format(wait=wait))
+    assert broken(report) == rules
+    assert (report.status is Status.PROVED) == (not rules)

@@ -162,7 +162,7 @@ class ChainFormula:
     def direct(self) -> Formula:
         """x and y share a thread and x comes first: in-order x, or two operations of one wgmma pipeline."""
         x, y = self.x, self.y
-        parts = [self.model.same_thread(x.threads, y.threads), self.model.before(x, y)]
+        parts = [self._program_order(x, y)]
         if of_one_shape(x.event, y.event):
             tiles = ([to_poly(self.ctx, lo, i.env) for lo in tile(i.event)] for i in (x, y))
             parts += [self.ctx.eq(p, q) for p, q in zip(*tiles, strict=True)]
@@ -269,15 +269,13 @@ class ChainFormula:
         return self.phases.ends_after(a, b, barrier)
 
     def _program_order(self, a: Instance, b: Instance) -> Formula:
-        parts = [self.model.before(a, b)]
+        return self.ctx.api.conj((self.model.same_thread(self._joined(a), self._joined(b)), self.model.before(a, b)))
+
+    def _joined(self, a: Instance) -> Span:
+        """The threads that come to the event and leave it together: in time, a whole warp if it is aligned."""
         if self.needs.temporal and a.event.aligned:
-            # lanes of one warp that execute it together
-            warp = self.ctx.floordiv(a.threads.first, WARP) * WARP
-            together = Span(to_poly(self.ctx, a.event.first, a.env), a.event.size)
-            parts += [self.model.same_thread(Span(warp, WARP), b.threads), self.model.same_thread(together, b.threads)]
-        else:
-            parts.append(self.model.same_thread(a.threads, b.threads))
-        return self.ctx.api.conj(parts)
+            return Span(self.ctx.floordiv(a.threads.first, WARP) * WARP, WARP)
+        return a.threads
 
     def _instances(self, links: tuple[Link, ...]) -> list[Instance]:
         """From the last to the first, since a link may be named from the one after it."""

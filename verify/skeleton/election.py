@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from exogpu.ir.index import Index
 from exogpu.ir.skeleton.objects import Ref, Shared
 from exogpu.ir.skeleton.operations import Check
-from exogpu.ir.skeleton.tree import TID, Body, Elect, If, Skeleton
+from exogpu.ir.skeleton.tree import TID, Body, Elect, If, Let, Skeleton
 from exogpu.ir.stmt import Point, Range
 from exogpu.ir.walk import index_names
 from exogpu.verify.skeleton.unsupported import NotModelled
@@ -22,7 +22,7 @@ def any_will_do(skeleton: Skeleton, body: Body, election: Elect) -> None:
     """Raises `NotModelled` if the chosen lane may make a difference."""
     own = [s for s, _ in nested(election.body)]
     for s, _ in nested(body.stmts):
-        told_apart = isinstance(s, If) and TID in names_in(s)
+        told_apart = isinstance(s, If | Let) and TID in names_in(s)
         named = s in own and not isinstance(s, Check) and TID in names_in(s)
         if told_apart or named or (isinstance(s, Elect) and not s.any):
             raise NotModelled("one lane of many is elected, and others are told apart, too", election.span)

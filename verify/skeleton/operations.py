@@ -64,10 +64,8 @@ class Operations:
                 self._collective(stmt, place, read, fences)
             case op.Commit() | op.Wait() | op.ProxyFence() | op.WgmmaFence() | op.InitFence() | op.MemoryFence():
                 self._ordering(stmt, place)
-            case op.Check(cond):
-                tested = substitute_cond(read.cond(cond), self._who(stmt, place).names)
-                event = self.event(stmt, place, "check", Exec.EACH, computed=(Computed(Int(0), (tested,)),))
-                self.checks.append(Checked(event, tested, stmt))
+            case op.Check():
+                self._check(stmt, place, read)
             case op.SetMaxnreg():
                 return  # `maxnreg` looks at them as a whole
             case op.Signal() | op.Spin():
@@ -76,6 +74,11 @@ class Operations:
                 raise NotModelled(f"`{feature}` has no model", stmt.span)
             case _:
                 raise NotModelled("this statement has no model", stmt.span)
+
+    def _check(self, stmt: op.Check, place: Place, read: Reading) -> None:
+        tested = substitute_cond(read.cond(stmt.cond), self._who(stmt, place).names)
+        event = self.event(stmt, place, "check", Exec.EACH, computed=(Computed(Int(0), (tested,)),))
+        self.checks.append(Checked(event, tested, stmt))
 
     # -- data ----------------------------------------------------------------------------------------------------
 
@@ -137,6 +140,8 @@ class Operations:
         if ref is None:
             return
         who = self._who_of(place, unit)
+        for inside, text in self.windows.inside(ref):
+            self._check(op.Check(inside, text, ref.span), place, read)
         if cta is None and ref.cta is not None:
             cta = read.index(ref.cta)
         for buffer, dims in self.windows.dims(ref, who.rank if cta is None else cta):

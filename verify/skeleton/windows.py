@@ -8,7 +8,8 @@ from itertools import product
 from math import prod
 
 from exogpu.ir.collective import plus
-from exogpu.ir.index import Bin, Index, Int
+from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int
+from exogpu.ir.linear import literal
 from exogpu.ir.skeleton.objects import Global, Object, Ref, Registers, Shared
 from exogpu.ir.stmt import Point, Range
 from exogpu.ir.types import Gmem, Smem, WgmmaD
@@ -76,6 +77,18 @@ class Windows:
             if isinstance(item, Shared) and self._storage(item)[0] == root:
                 ends.append(self._storage(item)[1] + prod(item.shape))
         return max(ends)
+
+    def inside(self, ref: Ref) -> Iterator[tuple[Cond, str]]:
+        """That a window of common storage stays inside its object, in words, too: as cells of the storage it could go
+        further."""
+        item = self.objects[ref.name]
+        if isinstance(item, Shared) and self._flat(item):
+            for extent, dim in zip(item.shape or (1,), ref.dims, strict=False):
+                low = dim.lo if isinstance(dim, Range) else dim.index
+                if literal(low) is None:
+                    most = extent - _extent(dim)
+                    between = BoolOp("and", (Cmp(">=", low, Int(0)), Cmp("<=", low, Int(most))))
+                    yield between, f"0 <= index <= {most} for `{ref.name}`"
 
     def dims(self, ref: Ref, cta: Index) -> Iterator[tuple[str, Dims]]:
         """The buffer and the rectangles that a window is; `cta` is the CTA whose shared memory is meant."""

@@ -180,10 +180,48 @@ def reaches(ahead):
     return kernel
 
 
+def overlaid(rounds):
+    """Beyond an object's own cells there are others of the same storage."""
+
+    @skeleton
+    def kernel():
+        x = smem(2, 4)
+        y = smem(1, at=x[1, 3])
+        with role("p", threads=1):
+            for i in range(rounds):
+                store(x[0, i])
+            store(y)
+
+    return kernel
+
+
+def chosen(free):
+    """The lane that the hardware chooses need not be the one with a number."""
+
+    @skeleton
+    def kernel():
+        x = smem()
+        with role("p", threads=32):
+            t = 31 - tid
+            if t == 31:
+                store(x)
+            if free:
+                with elect(any=True):
+                    load(x)
+            else:
+                with elect():
+                    load(x)
+
+    return kernel
+
+
 TWINS = [
     ("cluster.entry", enters(True), enters(False)),
     ("bounds", reaches(1), reaches(0)),
     ("mbar.tx_bytes", announces(True), announces(False)),
+    ("bounds", reaches(-1), reaches(0)),
+    ("bounds", overlaid(5), overlaid(4)),
+    ("race.raw", chosen(True), chosen(False)),
     ("setmaxnreg.pool", pool(248), pool(240)),
     ("seq.mismatch", results(5), results(6)),
     ("mbar.alias", alias(0), alias(1)),

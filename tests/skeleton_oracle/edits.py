@@ -80,7 +80,9 @@ def wrap(block: Block, random: Random) -> Block:
     path, line = random.choice(_inside(block))
     loops = [re.match(r"for (\w+) in", _at(block, path[:k]).text) for k in range(3, len(path))]
     variables = [m.group(1) for m in loops if m]
-    heads = ["with elect():", "if tid == 0:", "if n > 1:"]
+    heads = ["with elect():", "if tid == 0:", "if n > 1:", "if tid < n:", "if lane < 16:", "if warp == 0:"]
+    heads += ['if pred("q", tid):', "if rank == 0:"]
+    heads += [f"if {v} < tid:" for v in variables]
     heads += [f"if {v} >= 1:" for v in variables] + [f"if {v} % 2 == 0:" for v in variables]
     heads += [f'if pred("q", {v}):' for v in variables]
     return put(block, path, Line(random.choice(heads), (line,)))
@@ -146,6 +148,7 @@ REPLACED = (
     ("load(", "store("),
     ("with elect():", "if tid == 0:"),
     ("if tid == 0:", "with elect():"),
+    ("with elect():", "with elect(any=True):"),
     ("if tid == 0:", "if tid == 31:"),
     ("range(n)", "range(n + 1)"),
     ("range(n)", "range(1, n)"),

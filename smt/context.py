@@ -8,9 +8,11 @@ are consequences of multiplication, so an unsat answer is exact; a sat answer ma
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import combinations
 
 from exogpu.smt.functions import Functions
 from exogpu.smt.poly import ZERO, Monomial, Poly, lift, symbol
+from exogpu.smt.script import product
 from exogpu.smt.terms import Formula, TermApi
 
 Triple = tuple[Poly, Poly, Poly]
@@ -29,6 +31,7 @@ class Context:
         self._products: dict[Monomial, None] = {}
         self._pinned: list[tuple[str, int]] = []
         self._triples: list[Triple] = []
+        self._distances: set[tuple[Poly, Poly, Poly, int]] = set()
         self._seen = 0
         self._taken = 0
 
@@ -42,6 +45,7 @@ class Context:
         out._products = self._products.copy()
         out._pinned = self._pinned.copy()
         out._triples = self._triples.copy()
+        out._distances = self._distances.copy()
         out._seen, out._taken = self._seen, self._taken
         return out
 
@@ -220,13 +224,29 @@ class Context:
         yield implies(conj((nonneg, self.lt(v, u))), self.le(q + s, p))
 
     def exact_products(self, env: Mapping[str, int]) -> bool:
-        """Pins every factor to its value in `env` (defines `s = c -> u*s = c*u`); False if nothing was new."""
+        """Pins every factor to its value in `env` (defines `s = c -> u*s = c*u`), and says how far two products lie apart
+        that `env` has wrong; False if nothing was new."""
         self._complete()
+        told = len(self._distances)
+        self.definitions += self._far_apart(env)
         names = sorted({name for monomial in self._products for name in monomial if name in env})
         fresh = [(name, env[name]) for name in names if (name, env[name]) not in self._pinned]
         self._pinned += fresh
         self.definitions += [f for name, value in fresh for f in self._pins(self._triples, name, value)]
-        return bool(fresh)
+        return bool(fresh) or len(self._distances) > told
+
+    def _far_apart(self, env: Mapping[str, int]) -> Iterator[Formula]:
+        """For products u*s and v*s, where v is k after u and v*s is not k*s after u*s."""
+        known = [(u, s, p, *(_abstract(f, env) for f in (u, s, p))) for u, s, p in self._triples]
+        for (u, s, p, at_u, at_s, at_p), (v, r, q, at_v, _, at_q) in combinations(known, 2):
+            k = at_v - at_u
+            if s != r or abs(k) < 2 or at_q - at_p == k * at_s or (u, v, s, k) in self._distances:
+                continue
+            self._distances.add((u, v, s, k))
+            grown, nonneg = q - p, self.ge(s, 0)
+            yield self.api.implies(self.eq(v, u + k), self.eq(grown, s * k))
+            yield self.api.implies(self.api.conj((nonneg, self.ge(v, u + k))), self.ge(grown, s * k))
+            yield self.api.implies(self.api.conj((nonneg, self.le(v, u + k))), self.le(grown, s * k))
 
     def _complete(self) -> None:
         """Lets every variable meet every factor that some variable is multiplied with: lemmas relate products with a
@@ -243,3 +263,8 @@ class Context:
     def trip(self, lo: Poly, hi: Poly) -> Poly:
         """The number of iterations of a loop over `lo <= v < hi`."""
         return self.max(hi - lo, ZERO)
+
+
+def _abstract(p: Poly, env: Mapping[str, int]) -> int:
+    """The value of a polynomial if every product has the value of its symbol in `env`."""
+    return sum(c * (env.get(product(m), 0) if m else 1) for m, c in p.terms)

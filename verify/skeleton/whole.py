@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import product
+from itertools import combinations, product
+from math import prod
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
@@ -37,6 +38,9 @@ def whole(program: Program, skeleton: Skeleton) -> Iterator[Piece]:
     for event in program.events:
         if isinstance(event.completion, InGroup) and event.completion.group is Group.WGMMA:
             yield Piece(1, partial(_fenced, event=event))
+    placed = [o for o in skeleton.objects if isinstance(o, Mbarriers) and o.overlay is not None]
+    for one, other in combinations(placed, 2):
+        yield Piece(1, partial(_distinct, one=one, other=other))
     for item in skeleton.objects:
         if isinstance(item, Mbarriers) and item.overlay is not None:
             yield from _apart(program, item)
@@ -89,11 +93,19 @@ def _last(body: Body, launched: int) -> int:
 # -- mbarriers inside shared memory ------------------------------------------------------------------------------------
 
 
+def _distinct(program: Program, one: Mbarriers, other: Mbarriers) -> Iterator[Obligation]:
+    """No two mbarriers have a cell in common."""
+    title = f"{one.name} and {other.name} have cells of their own"
+    base = obligation(f"cells/{one.name}-{other.name}", "mbar.alias", title, other.span)
+    meet = one.offset < other.offset + prod(other.shape) and other.offset < one.offset + prod(one.shape)
+    if one.overlay == other.overlay and meet:
+        base = replace(base, status=Status.UNKNOWN, reason="they have common storage")
+    yield base
+
+
 def _apart(program: Program, item: Mbarriers) -> Iterator[Piece]:
     """No access touches the cells of an mbarrier."""
-    cells = 1
-    for extent in item.shape:
-        cells *= extent
+    cells = prod(item.shape)
     for event in program.events:
         for n, access in enumerate(event.accesses):
             if access.buffer == item.overlay:

@@ -157,6 +157,11 @@ REPLACED = (
     ("])", "], relaxed=True)"),
     ("])", '], scope="cluster")'),
     ("])", "], count=2)"),
+    (", 1)", ", 1, relaxed=True)"),
+    (" + 1)", " + 1, relaxed=True)"),
+    ("signal(", "signal_add("),
+    (", relaxed=True", ""),
+    ('fence("gpu")', 'fence("cta")'),
 )
 
 
@@ -180,6 +185,7 @@ ADDED = (
     'fence("cta")',
     'fence("cluster")',
     "cluster_sync()",
+    "exit()",
 )
 
 

@@ -14,7 +14,7 @@ NAME = re.compile(r"\b[a-z]+\d+\b")
 
 def edited(block: Block, random: Random) -> Block:
     """The program with one edit; maybe the same, maybe not well formed."""
-    return random.choice(EDITS)(block, random)
+    return random.choice(EDITS)(block, random) if _inside(block) else block
 
 
 def _inside(block: Block) -> list[tuple[Path, Line]]:

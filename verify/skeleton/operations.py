@@ -273,6 +273,8 @@ class Operations:
             self.event(stmt, place, label, Exec.EACH, action=action, aligned=True)
 
     def _ordering(self, stmt: Stmt, place: Place) -> None:
+        if isinstance(stmt, op.WgmmaFence) or (isinstance(stmt, op.Commit | op.Wait) and stmt.group is Group.WGMMA):
+            self.signals.whole_warps(place, stmt.span)
         match stmt:
             case op.Commit(group):
                 warps = group is Group.WGMMA

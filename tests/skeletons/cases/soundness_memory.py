@@ -243,6 +243,27 @@ def relaxes(ctas, relaxed):
     return kernel
 
 
+def waits_alone(alone):
+    """All lanes of a warp wait for their wgmmas together."""
+
+    @skeleton
+    def kernel():
+        a = smem()
+        acc = registers()
+        with role("p", threads=128):
+            wgmma_fence()
+            wgmma(acc, a)
+            wgmma_commit()
+            wgmma_wait(0)
+            if alone:
+                with elect():
+                    wgmma_wait(0)
+            else:
+                wgmma_wait(0)
+
+    return kernel
+
+
 TWINS = [
     ("cluster.entry", enters(True), enters(False)),
     ("bounds", reaches(1), reaches(0)),
@@ -252,6 +273,7 @@ TWINS = [
     ("race.raw", chosen(True), chosen(False)),
     ("race.waw | race.war", relaxes(1, True), relaxes(1, False)),
     ("race.waw | race.war", relaxes(1, True), relaxes(2, True)),
+    ("wgmma.convergence", waits_alone(True), waits_alone(False)),
     ("setmaxnreg.pool", pool(248), pool(240)),
     ("seq.mismatch", results(5), results(6)),
     ("mbar.alias", alias(0), alias(1)),

@@ -147,7 +147,7 @@ def ordering_needs(program: Program, buffer: Buffer, first: Use, second: Use) ->
         fence=fence,
         reads_only=bulk_read and a.mode is Mode.READ,
         both_async=both,
-        overwrites=both and b.mode is not Mode.READ and isinstance(buffer.memory, Smem),
+        overwrites=both and b.mode is not Mode.READ and isinstance(buffer.memory, Smem) and program.cluster > 1,
         abroad=both and program.cluster > 1 and _leaves_home(buffer, first, second),
         axioms=_completion_axioms(first) | _issue_axioms(second),
         home=b.dims[0][0] if buffer.per_cta and isinstance(buffer.memory, Smem) else None,

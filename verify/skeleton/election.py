@@ -25,7 +25,7 @@ def any_will_do(skeleton: Skeleton, body: Body, election: Elect) -> None:
     if hidden or any(isinstance(s, Let) and TID in names_in(s) for s, _ in nested(body.stmts)):
         raise NotModelled("one lane of many is elected, and others are told apart, too", election.span)
     for s, _ in nested(body.stmts):
-        told_apart = isinstance(s, If) and TID in names_in(s)
+        told_apart = isinstance(s, If | Let) and TID in names_in(s)
         named = s in own and not isinstance(s, Check) and TID in names_in(s)
         if told_apart or named or (isinstance(s, Elect) and not s.any):
             raise NotModelled("one lane of many is elected, and others are told apart, too", election.span)

@@ -281,6 +281,8 @@ def _not_lapped(program: Program, barrier: Barrier, wait: Event, flows: tuple[Fl
         mine = [f for f in here if f.arrivals and {c for c in channels(program, wait) if c[1] == cta} <= f.channels]
         ways = [[_overtaking(barrier, wait, s, cta, own=True) for s in f.statements] for f in mine]
         ways += [[_overtaking(barrier, wait, s, cta) for s in f.statements] for f in here]
+        apart = [(f, by) for f in here if len(by_cta := _from(program, f, cta)) > 1 for by in by_cta]
+        ways += [[_overtaking(barrier, wait, s, cta, by=by) for s in f.statements] for f, by in apart]
         found = any_of(program, base, ways)
         if found.status is not Status.PROVED:
             yield found
@@ -289,8 +291,16 @@ def _not_lapped(program: Program, barrier: Barrier, wait: Event, flows: tuple[Fl
     yield base
 
 
-def _overtaking(barrier: Barrier, wait: Event, signal: Event, cta: int, *, own: bool = False) -> Goal:
-    """A part of the next phase in the slot, or the waiting thread's `own`, comes after the wait."""
+def _from(program: Program, flow: Flow, cta: int) -> list[int]:
+    """The CTAs whose threads signal a CTA's barrier."""
+    return sorted({t // program.threads for t, c in flow.channels if c == cta})
+
+
+def _overtaking(
+    barrier: Barrier, wait: Event, signal: Event, cta: int, *, own: bool = False, by: int | None = None
+) -> Goal:
+    """A part of the next phase in the slot, or the waiting thread's `own`, or what a CTA contributes, comes after the
+    wait."""
     ring = barrier.ring
 
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
@@ -298,11 +308,14 @@ def _overtaking(barrier: Barrier, wait: Event, signal: Event, cta: int, *, own: 
         parts = [ctx.eq(phases.cta(x), cta), phases.same_cta(x, y), ctx.eq(phases.phase(y), waited + ring)]
         if own:
             parts.append(model.same_thread(x.threads, y.threads))
+        if by is not None:
+            parts.append(ctx.eq(phases.own_cta(y), by))
         return ctx.api.conj(parts)
 
     def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
         same = cta == cta_meant(u.program, x) == cta_meant(u.program, y) and (not own or x.first == y.first)
+        same = same and by in (None, y.first // u.program.threads)
         return same and u.number_at(x) == u.number_at(y) - ring
 
-    name = f"parity/{barrier.name}/{wait.id}-{signal.id}{'/own' * own}"
+    name = f"parity/{barrier.name}/{wait.id}-{signal.id}{'/own' * own}{'' if by is None else f'/{by}'}"
     return Goal(name, wait, signal, condition, check, Needs(temporal=True))

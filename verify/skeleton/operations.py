@@ -66,10 +66,8 @@ class Operations:
                 self._collective(stmt, place, read, fences)
             case op.Commit() | op.Wait() | op.ProxyFence() | op.WgmmaFence() | op.InitFence() | op.MemoryFence():
                 self._ordering(stmt, place)
-            case op.Check(cond):
-                tested = substitute_cond(read.cond(cond), self._who(stmt, place).names)
-                event = self.event(stmt, place, "check", Exec.EACH, computed=(Computed(Int(0), (tested,)),))
-                self.checks.append(Checked(event, tested, stmt))
+            case op.Check():
+                self._check(stmt, place, read)
             case op.SetMaxnreg():
                 return  # `maxnreg` looks at them as a whole
             case op.Signal() | op.Spin():
@@ -78,6 +76,11 @@ class Operations:
                 raise NotModelled(f"`{feature}` has no model", stmt.span)
             case _:
                 raise NotModelled("this statement has no model", stmt.span)
+
+    def _check(self, stmt: op.Check, place: Place, read: Reading) -> None:
+        tested = substitute_cond(read.cond(stmt.cond), self._who(stmt, place).names)
+        event = self.event(stmt, place, "check", Exec.EACH, computed=(Computed(Int(0), (tested,)),))
+        self.checks.append(Checked(event, tested, stmt))
 
     # -- data ----------------------------------------------------------------------------------------------------
 
@@ -273,6 +276,8 @@ class Operations:
             self.event(stmt, place, label, Exec.EACH, action=action, aligned=True)
 
     def _ordering(self, stmt: Stmt, place: Place) -> None:
+        if isinstance(stmt, op.WgmmaFence) or (isinstance(stmt, op.Commit | op.Wait) and stmt.group is Group.WGMMA):
+            self.signals.whole_warps(place, stmt.span)
         match stmt:
             case op.Commit(group):
                 warps = group is Group.WGMMA

@@ -121,7 +121,7 @@ def _clear(program: Program, item: Mbarriers, cells: int, event: Event, access: 
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         ctx = model.ctx
-        low, high = lift(item.offset - item.offset), lift(0)
+        low, high = lift(0), lift(0)
         box = model.box(xs[0], access)[program.buffers[access.buffer].per_cta :]
         for (lo, extent), stride in zip(box, reversed(strides), strict=True):
             low, high = low + lo * stride, high + (lo + extent - 1) * stride

@@ -99,6 +99,18 @@ class Context:
             self._natural.update(q.symbols())
         return quotient + q
 
+    def quotient(self, p: Poly, divisor: Poly) -> Poly:
+        """Floor division of `p >= 0` by `divisor >= 1`; anything else has any quotient."""
+        if divisor.constant is not None and divisor.constant > 0:
+            return self.floordiv(p, divisor.constant)
+        defined = self.api.conj((self.ge(p, 0), self.ge(divisor, 1)))
+
+        def constraint(q: Poly) -> Formula:
+            inside = self.between(q * divisor, p, q * divisor + divisor)
+            return self.api.implies(defined, self.api.conj((self.ge(q, 0), inside)))
+
+        return self._define(("quotient", p, divisor), constraint)
+
     def mod(self, p: Poly, divisor: int) -> Poly:
         """Remainder of floor division by a positive constant."""
         return p - self.floordiv(p, divisor) * divisor

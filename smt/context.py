@@ -236,8 +236,8 @@ class Context:
         yield implies(conj((nonneg, self.lt(v, u))), self.le(q + s, p))
 
     def exact_products(self, env: Mapping[str, int]) -> bool:
-        """Pins every factor to its value in `env` (defines `s = c -> u*s = c*u`), and says how far two products lie apart
-        that `env` has wrong; False if nothing was new."""
+        """Pins every factor to its value in `env` (defines `s = c -> u*s = c*u`), and says how far apart two products
+        lie that `env` has wrong; False if nothing was new."""
         self._complete()
         told = len(self._distances)
         self.definitions += self._far_apart(env)

@@ -7,7 +7,20 @@ from __future__ import annotations
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
-from exogpu.verify.chain import CtaOf, First, Fixed, Flat, Last, LiftedChain, Meant, Near, Skipped, ThreadOf, Where, axioms
+from exogpu.verify.chain import (
+    CtaOf,
+    First,
+    Fixed,
+    Flat,
+    Last,
+    LiftedChain,
+    Meant,
+    Near,
+    Skipped,
+    ThreadOf,
+    Where,
+    axioms,
+)
 from exogpu.verify.chain import Link as Lifted
 from exogpu.verify.declared import CTA_ROLE
 from exogpu.verify.graph import Edge

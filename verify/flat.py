@@ -1,7 +1,7 @@
 """Two nested loops counted as one: places in them that lie a fixed number of inner iterations apart.
 
-A ring goes round through all iterations of `for tile: for step:`, across the ends of tiles. What happened three slots ago
-happened three iterations of the flattened loop ago, however many tiles back that is.
+A ring goes round through all iterations of `for tile: for step:`, across the ends of tiles. What happened three slots
+ago happened three iterations of the flattened loop ago, however many tiles back that is.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from exogpu.verify.program import Event, Loop, LoopKind, Program
 
 @dataclass(frozen=True, slots=True)
 class Laps:
-    """The loop around an event, the loops directly in it, and how many of these come before the event; `inner`: it is in
-    the next."""
+    """The loop around an event, the loops directly in it, and how many of these come before the event; `inner`: it is
+    in the next."""
 
     outer: Loop
     loops: tuple[Loop, ...]

@@ -8,7 +8,20 @@ from itertools import pairwise, product
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Var
 from exogpu.verify import skipped
-from exogpu.verify.chain import CtaOf, First, Fixed, Flat, Last, LiftedChain, Link, Meant, Near, Skipped, ThreadOf, Where
+from exogpu.verify.chain import (
+    CtaOf,
+    First,
+    Fixed,
+    Flat,
+    Last,
+    LiftedChain,
+    Link,
+    Meant,
+    Near,
+    Skipped,
+    ThreadOf,
+    Where,
+)
 from exogpu.verify.concrete import Env, Occurrence, cta_meant
 from exogpu.verify.flat import laps
 from exogpu.verify.graph import Edge, PathNode

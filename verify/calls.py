@@ -93,17 +93,8 @@ def conditions(call: InstrCall) -> Iterator[Computed]:
 
 
 def pipeline(call: InstrCall) -> str | None:
-    """Instructions of one shape on one accumulator tile: wgmma's exemption from fences and waits between them.
-
-    The tile must be at literal offsets, so that two overlapping tiles with one key are equal.
-    """
-    if call.instr.pipelined is None:
-        return None
-    windows = [arg for _, arg in call.operands if isinstance(arg, Window)]
-    ranges = [d for d in call.window(call.instr.pipelined).dims if isinstance(d, Range)]
-    if not all(isinstance(d.lo, Int) for d in ranges):
-        return None
-    return f"{call.instr.name}{[w.shape for w in windows]}{[const(d.lo) for d in ranges]}"
+    """The shape of a wgmma, whose exemption from fences and waits is for those of one shape on one tile."""
+    return None if call.instr.pipelined is None else call.instr.pipelined(call)
 
 
 def alignments(call: InstrCall, buffers: Buffers) -> tuple[Aligned, ...]:

@@ -26,6 +26,7 @@ from exogpu.verify.needs import FenceKind, Needs, Side, covers_cluster
 from exogpu.verify.nth import executions, nth
 from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases
+from exogpu.verify.pipeline import of_one_shape, tile
 from exogpu.verify.program import (
     TASK,
     ArriveAction,
@@ -170,13 +171,15 @@ class ChainFormula:
         return self.ctx.api.conj(parts)
 
     def direct(self) -> Formula:
-        """x and y share a thread and x comes first (in-order x, or two operations of one wgmma pipeline)."""
+        """x and y share a thread and x comes first: in-order x, or two operations of one wgmma pipeline."""
         x, y = self.x, self.y
-        pipeline = x.event.pipeline is not None and x.event.pipeline == y.event.pipeline
-        ordered = x.event.completion is None or pipeline
-        if not ordered or self.needs.fence is not None or self.needs.woken:
+        parts = [self.model.same_thread(x.threads, y.threads), self.model.before(x, y)]
+        if of_one_shape(x.event, y.event):
+            tiles = ([to_poly(self.ctx, lo, i.env) for lo in tile(i.event)] for i in (x, y))
+            parts += [self.ctx.eq(p, q) for p, q in zip(*tiles, strict=True)]
+        elif x.event.completion is not None or self.needs.fence is not None or self.needs.woken:
             return self.ctx.api.literal(False)
-        return self.ctx.api.conj((self.model.same_thread(x.threads, y.threads), self.model.before(x, y)))
+        return self.ctx.api.conj(parts)
 
     def _admissible(self, nodes: list[Instance], allowed: frozenset[str]) -> Formula:
         """What every chain here relies on is allowed, and the fences stand where they have to."""

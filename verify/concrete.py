@@ -25,6 +25,7 @@ from exogpu.verify.program import (
     Counted,
     Event,
     Exec,
+    ExpectAction,
     InGroup,
     Program,
     Stated,
@@ -78,9 +79,11 @@ def order_key(event: Event, env: Env) -> Key:
 
 
 def cta_meant(program: Program, item: Occurrence) -> int:
-    """The CTA whose barrier an arrive, await or copy means."""
+    """The CTA whose barrier an arrive, an announcement, an await or a copy means."""
     match item.event.action, item.event.completion:
-        case (ArriveAction(cta=cta) | AwaitAction(cta=cta), _) | (_, TxOn(cta=cta)) if cta is not None:
+        case (ArriveAction(cta=cta) | ExpectAction(cta=cta) | AwaitAction(cta=cta), _) | (_, TxOn(cta=cta)) if (
+            cta is not None
+        ):
             return evaluate(cta, item.env)
         case _:
             return item.first // program.threads

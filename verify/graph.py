@@ -14,6 +14,7 @@ from exogpu.ir.evaluate import evaluate
 from exogpu.ir.instr import Group
 from exogpu.verify.concrete import Key, Occurrence, Unrolling, cta_meant
 from exogpu.verify.needs import FenceKind, Needs, Side, covers_cluster
+from exogpu.verify.pipeline import of_one_shape, tile
 from exogpu.verify.program import (
     ArriveAction,
     AwaitAction,
@@ -92,7 +93,7 @@ class Search:
         if not self.threads.issuperset(target.threads):
             self.threads |= frozenset(target.threads)
             self.waits.clear()
-        if not required and self._direct(target):
+        if self._direct(target):
             return []
         if not self._required(target) <= self.axioms:
             return None
@@ -185,13 +186,13 @@ class Search:
 
     def _direct(self, target: Occurrence) -> bool:
         """Ordered without an intermediate event: program order of one thread, or the wgmma pipeline."""
-        if self.source.key >= target.key or self.needs.woken:
+        x, y = self.source, target
+        if x.key >= y.key or not set(x.threads) & set(y.threads):
             return False
-        shared = set(self.source.threads) & set(target.threads)
-        if self.source.event.completion is None:
-            return bool(shared)
-        pipeline = self.source.event.pipeline
-        return bool(shared) and pipeline is not None and pipeline == target.event.pipeline
+        if of_one_shape(x.event, y.event):
+            tiles = (tuple(evaluate(lo, o.env) for lo in tile(o.event)) for o in (x, y))
+            return len(set(tiles)) == 1
+        return x.event.completion is None and self.needs.fence is None and not self.needs.woken
 
     def _start(self) -> Iterator[tuple[int, int]]:
         match self.source.event.completion:

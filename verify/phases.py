@@ -23,6 +23,7 @@ from exogpu.verify.program import (
     Counted,
     Event,
     Exec,
+    ExpectAction,
     InGroup,
     LoopKind,
     Program,
@@ -57,9 +58,9 @@ def own_channels(program: Program, event: Event) -> frozenset[Channel]:
 
 
 def barrier_cta(event: Event) -> Index | None:
-    """The CTA whose barrier an arrive, await or copy means; None for the thread's own."""
+    """The CTA whose barrier an arrive, an announcement, an await or a copy means; None for the thread's own."""
     match event.action, event.completion:
-        case (ArriveAction(cta=cta) | AwaitAction(cta=cta), _) | (_, TxOn(cta=cta)):
+        case (ArriveAction(cta=cta) | ExpectAction(cta=cta) | AwaitAction(cta=cta), _) | (_, TxOn(cta=cta)):
             return cta
         case _:
             return None

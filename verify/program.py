@@ -279,7 +279,7 @@ Derived = Counter | Applied
 @dataclass(frozen=True, slots=True)
 class Event:
     """One statement's events. `completion` is None for in-order events. `pipeline` names the instruction shape for
-    which two operations on one accumulator run in order (wgmma). `selection` says which unit of its role executes
+    which two operations on one tile run in order (wgmma). `selection` says which unit of its role executes
     (None: all of the role); `chooses` is the choice of one, by all of them. `numbering` says of which phase a signal or
     wait is; without, it follows from the thread's earlier arrives and awaits."""
 

@@ -17,6 +17,7 @@ from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
 from exogpu.verify.needs import FenceKind, Needs
 from exogpu.verify.ordering import Goal
 from exogpu.verify.phases import Phases, barrier_cta
+from exogpu.verify.pipeline import of_one_shape
 from exogpu.verify.program import Access, Buffer, Event, ExitAction, InGroup, Program, TxOn
 from exogpu.verify.single import Property
 
@@ -132,13 +133,12 @@ def _pair(program: Program, buffer: Buffer, first: Use, second: Use) -> Conflict
 def ordering_needs(program: Program, buffer: Buffer, first: Use, second: Use) -> Needs:
     """What a path from the first access to the second must do."""
     a, b = first.access, second.access
-    pipelined = first.event.pipeline is not None and first.event.pipeline == second.event.pipeline
     bulk_read = isinstance(first.event.completion, InGroup) and first.event.completion.group is Group.BULK
     both = a.proxy is Proxy.ASYNC and b.proxy is Proxy.ASYNC
     fence: FenceKind | None = None
     if a.proxy is Proxy.GENERIC and b.proxy is Proxy.ASYNC:
         fence = FenceKind.GLOBAL if isinstance(buffer.memory, Gmem) else FenceKind.SHARED
-    elif b.proxy is Proxy.REGISTER and not pipelined:
+    elif b.proxy is Proxy.REGISTER:
         fence = FenceKind.REGISTER
     return Needs(
         fence=fence,
@@ -175,7 +175,8 @@ def _issue_axioms(use: Use) -> frozenset[str]:
 
 def _rule(buffer: Buffer, first: Use, second: Use, needs: Needs) -> str:
     if isinstance(buffer.memory, FRAGMENTS):
-        return "wgmma.reg_inflight" if needs.fence is None else "wgmma.reg_fence"
+        chained = of_one_shape(first.event, second.event)
+        return "wgmma.reg_inflight" if needs.fence is None or chained else "wgmma.reg_fence"
     if needs.fence is not None:
         return "proxy.generic_to_async"
     return hazard(first.access, second.access)

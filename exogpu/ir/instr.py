@@ -192,9 +192,9 @@ class Instr:
     `unit`: threads of the collective that executes it (0: any).
     `aligned`: `.sync.aligned`, all threads of each warp execute it together. `zero_fill`: windows whose
     out-of-bounds elements read as 0 or are not written, in the ranged dimensions, and with `fills_points` in all.
-    `contract` returns the violated static rules, as
-    sentences. `meaning` is the sequential body. `pipelined` names wgmma's accumulator: two wgmma of one shape
-    with equal windows of it run in order (PTX wgmma.fence, exemption). `spread` names a window in shared memory whose
+    `contract` returns the violated static rules, as sentences. `meaning` is the sequential body.
+    `pipelined` gives wgmma's shape: two wgmma of one shape that write equal windows of registers run in order
+    (PTX wgmma.fence, exemption). `spread` names a window in shared memory whose
     first range is over CTAs: the instruction is one operation for each of them, completing on that CTA's barrier.
     `weaker` is an instruction of the same parameters that waits for less, or orders less.
     """
@@ -212,7 +212,7 @@ class Instr:
     contract: Callable[[InstrCall, Buffers], tuple[str, ...]] = lambda call, buffers: ()
     meaning: Callable[[InstrCall, Buffers], tuple[Stmt, ...]] = lambda call, buffers: ()
     emission: Callable[[InstrCall, Buffers], tuple[Emission, ...]] = lambda call, buffers: ()
-    pipelined: str | None = None
+    pipelined: Callable[[InstrCall], str] | None = None
     spread: str | None = None
     weaker: Instr | None = None
     source: str = ""

@@ -7,6 +7,8 @@ wgmma.mma_async).
 
 from __future__ import annotations
 
+from math import prod
+
 from exogpu.ir.collective import WARPGROUP
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not
 from exogpu.ir.instr import Alignment, Buffers, Footprint, Group, GroupMember, Instr, Mode, Param, Proxy
@@ -147,6 +149,12 @@ def _emission(call: InstrCall, buffers: Buffers) -> tuple[ptx.Emission, ...]:
     return (ptx.Asm(name, text, operands),)
 
 
+def _shape(call: InstrCall) -> str:
+    """Forms, layouts and types of the operands do not belong to it."""
+    m, n = call.window("d").shape
+    return f"m{m}n{n}k{prod(call.window('a').shape) // m}"
+
+
 def _multiply(name: str, a: type[Smem | WgmmaA], access: Footprint) -> Instr:
     return Instr(
         name=name,
@@ -169,7 +177,7 @@ def _multiply(name: str, a: type[Smem | WgmmaA], access: Footprint) -> Instr:
         alignments=_alignments,
         meaning=_meaning,
         emission=_emission,
-        pipelined="d",
+        pipelined=_shape,
         source="PTX ISA, wgmma.mma_async.sync.aligned.m64nNk16",
     )
 

@@ -96,4 +96,5 @@ def meetings(b: Build, team: Team) -> None:
     write = b.pick((f"store(peer({x}[tid], 1 - rank))", f"store({x}[tid])"))
     read = f"load({x})" if "peer" in write else f"load(peer({x}, 1 - rank))"
     body = lines(write, *first, read, *second)
-    team.body.append(Line(f"for {i} in range({b.pick(('n', 'n', '2 * n', '3'))}):", body))
+    rounds = Line(f"for {i} in range({b.pick(('n', 'n', '2 * n', '3'))}):", body)
+    team.body += (Line("cluster_sync()"), rounds)

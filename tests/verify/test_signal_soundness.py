@@ -229,3 +229,45 @@ def test_a_phase_that_nobody_waits_for_is_observed_by_an_axiom(
     report = verdict(tmp_path, text)
     assert report.status is Status.PROVED and report.axioms == used
     assert verdict(tmp_path, text, policy=Policy(strict=True)).status is (Status.UNKNOWN if used else Status.PROVED)
+
+
+TILES = """def k(A: bf16[64, 64] @ GMEM, B: bf16[16, 64] @ GMEM, C: f32[64, 24] @ GMEM):
+    block(128)
+    full = mbarrier(ring=1, count=1)
+    for task in tasks(0, 1):
+        a: bf16[64, 64] @ SMEM(swizzle=128)
+        b: bf16[16, 64] @ SMEM(swizzle=128)
+        r: bf16[1, 64, 16] @ WGMMA_A
+        acc: f32[1, 64, 24] @ WGMMA_D
+        for t in threads(1):
+            tma_load(a[:, :], A[0:64, 0:64], full)
+            tma_load(b[:, :], B[0:16, 0:64], full)
+            Arrive(full, tx=10240)
+        Await(full)
+        ldmatrix(r[0, :, :], a[:, 0:16])
+        wgmma_fence()
+        {first}
+        for h in unroll(0, 2):
+            wgmma(acc[0, :, 8 * h : 8 * h + 8], a[:, 16:32], b[0:8, 0:16], accumulate=False)
+        for g in unroll(0, 2):
+            wgmma(acc[0, :, 8 * g : 8 * g + {n}], a[:, 32:48], b[0:{n}, 0:16])
+        wgmma_commit()
+        wgmma_wait(0)
+        acc_store(C[0:64, 0:16], acc[0, :, 0:16])
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "n", "rules"),
+    [
+        ("", 8, set()),
+        ("wgmma_rs(acc[0, :, 8:16], r[0, :, :], b[0:8, 0:16], accumulate=False)", 8, set()),
+        ("wgmma_rs(acc[0, :, 0:16], r[0, :, :], b[0:16, 0:16], accumulate=False)", 8, {"wgmma.reg_fence"}),
+        ("", 16, {"wgmma.reg_fence", "wgmma.reg_inflight"}),
+    ],
+)
+def test_wgmmas_of_one_shape_on_one_tile_run_in_order(tmp_path: Path, first: str, n: int, rules: set[str]) -> None:
+    """Whichever form they have and however the tile is written, but not if tiles overlap in part."""
+    report = verdict(tmp_path, TILES.format(first=first, n=n))
+    assert broken(report) == rules
+    assert (report.status is Status.PROVED) == (not rules)

@@ -47,7 +47,6 @@ from exogpu.ir.stmt import (
     Stmt,
     Tasks,
     Threads,
-    Window,
 )
 from exogpu.ir.types import Rmem, Smem, WgmmaA, WgmmaD
 from exogpu.ir.walk import walk
@@ -350,9 +349,7 @@ def _literal(call: InstrCall, operand: str) -> int:
 
 def _chain(call: InstrCall) -> str | None:
     """Operations of one shape on one register window run in order (PTX ISA, wgmma.fence)."""
-    if call.instr.pipelined is None:
-        return None
-    return f"{call.instr.name}{[arg.shape for _, arg in call.operands if isinstance(arg, Window)]}"
+    return None if call.instr.pipelined is None else call.instr.pipelined(call)
 
 
 def tasks_of(proc: Proc, sizes: Mapping[str, int]) -> Iterator[dict[str, int]]:

@@ -99,7 +99,8 @@ class Signals:
     # -- mbarriers -----------------------------------------------------------------------------------------------
 
     def parts(self, ref: Ref, place: Place, read: Callable[[Index], Index]) -> Iterator[Part]:
-        """The barriers that the threads of a place mean by a reference."""
+        """The barriers that the threads of a place mean by a reference; threads that mean different slots are told
+        apart."""
         array = self.arrays[ref.name]
         indices = tuple(read(e) for e in _indices(ref)) or (Int(0),)
         ring = ref.name in self.rings
@@ -110,6 +111,7 @@ class Signals:
                 raise NotModelled(f"`{ref.name}` has no mbarrier {', '.join(map(str, numbers))}", ref.span)
             name = ref.name + "".join(f"[{n}]" for n in numbers if array.shape)
             self.barriers.setdefault(name, Barrier(name, depth, array.count or 0, array.span))
+            part = replace(part, explicit=part.explicit or TID in index_names(slot))
             yield from (Part(name, slot, piece) for piece in self._apart(part))
 
     def initialised(self, name: str, event: Event, count: int, span: Span) -> None:
@@ -152,8 +154,10 @@ class Signals:
 
     def named(self, number: Index, count: int | None, place: Place, span: Span) -> Iterator[Part]:
         """The named barriers that the threads of a place mean by an id."""
-        total = sum(b.role.threads for b in self.skeleton.bodies if 0 in b.role.ctas)
-        wanted = total if count is None else count
+        totals = {sum(b.role.threads for b in self.skeleton.bodies if c in b.role.ctas) for c in place.role.ctas}
+        if count is None and len(totals) > 1:
+            raise NotModelled("all threads of a CTA are more in one CTA than in another", span)
+        wanted = totals.pop() if count is None else count
         for (value,), part in _told_apart((number,), place, span, small=True):
             if not 0 <= value < IDS:
                 raise NotModelled(f"there is no named barrier {value}", span)

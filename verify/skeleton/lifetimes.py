@@ -10,6 +10,7 @@ from exogpu.ir.instr import Mode
 from exogpu.ir.skeleton.objects import Mbarriers
 from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.ir.types import Smem
+from exogpu.ir.walk import index_names
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
 from exogpu.verify.declared import CLUSTER_BARRIER
@@ -19,7 +20,7 @@ from exogpu.verify.ordering import Goal
 from exogpu.verify.performed import AWAITED
 from exogpu.verify.phases import Phases, barrier_cta, channels, executions, executors
 from exogpu.verify.pieces import Piece
-from exogpu.verify.program import Access, ArriveAction, Event, ExitAction, Program
+from exogpu.verify.program import Access, ArriveAction, Event, ExitAction, LoopKind, Program
 from exogpu.verify.races import concrete_box
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
@@ -52,6 +53,8 @@ def _reaches_out(program: Program, event: Event) -> bool:
     if any(t // program.threads != cta for t, cta in channels(program, event)):
         return True
     places = [a.dims[0][0] for a in _remote(program, event)]
+    if any(index_names(e) - {loop.var for loop in event.loops if loop.kind is LoopKind.THREADS} for e in places):
+        return True
     return any(evaluate(e, env) != t // program.threads for t, env in executions(event) for e in places)
 
 

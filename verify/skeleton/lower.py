@@ -156,6 +156,8 @@ class Walk:
     def elect(self, stmt: Elect, place: Place) -> Place:
         """The lanes of each warp meet, then one thread of each unit goes on alone."""
         chosen, body = elected(place), stmt.body
+        if any(t % place.role.unit for t in chosen):
+            raise NotModelled("an election without the first lane of a unit", stmt.span)
         self.emit.meet(stmt, place)
         if stmt.any:
             any_will_do(self.skeleton, next(b for b in self.skeleton.bodies if b.role == place.role), stmt)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.index import Index, Int
@@ -14,8 +14,8 @@ from exogpu.ir.instr import WgmmaFence as FencesRegisters
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Ref, Registers
-from exogpu.ir.skeleton.tree import For, Skeleton, Step, Stmt
-from exogpu.ir.walk import substitute_cond, substitute_index
+from exogpu.ir.skeleton.tree import TID, For, Skeleton, Step, Stmt
+from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.verify.program import (
     Access,
     Action,
@@ -196,7 +196,8 @@ class Operations:
                         label = f"cp_arrive {barrier.name}"
                         self.event(stmt, part.place, label, Exec.EACH, completion=hold, slot=part.slot)
             case op.Await(barrier, parity, relaxed, scope):
-                for part in self.signals.parts(barrier, place, read.index):
+                each = replace(place, explicit=place.explicit or TID in index_names(parity))
+                for part in self.signals.parts(barrier, each, read.index):
                     names = self._who_of(part.place).names
                     acquires = fences.behind if relaxed and fences.behind is not None else scope
                     lost = relaxed and fences.behind is None

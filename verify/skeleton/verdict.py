@@ -9,11 +9,13 @@ from dataclasses import replace
 
 from exogpu.ir.skeleton.operations import Unsupported
 from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.ir.walk import index_names
 from exogpu.smt.solver import Unsat, version
 from exogpu.verify.axioms import DEFAULT, Policy
 from exogpu.verify.ordinal import NoClosedForm
+from exogpu.verify.phases import barrier_cta, channels
 from exogpu.verify.pieces import GROUP, Piece, groups
-from exogpu.verify.program import Program
+from exogpu.verify.program import Event, LoopKind, Program
 from exogpu.verify.result import Obligation, Report, Status
 from exogpu.verify.session import Session
 from exogpu.verify.skeleton.barriers import Signals
@@ -111,6 +113,8 @@ def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals) -> tuple[Pro
         sequential=False,
         derived=walk.derived,
     )
+    for event in program.events:
+        _in_cluster(program, event)
     phased = numbered(program, signals)
     for barrier in program.barriers.values():
         if barrier.named:
@@ -119,6 +123,17 @@ def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals) -> tuple[Pro
     checks = tuple(replace(c, event=renewed[c.event.id]) for c in operations.checks)
     inits = {name: tuple(renewed[e.id] for e in found) for name, found in signals.inits.items()}
     return phased.program, Facts(phased.flows, phased.starts, signals.slots, inits, signals.values, checks)
+
+
+def _in_cluster(program: Program, event: Event) -> None:
+    """Raises if a signal or a wait is not for a CTA that follows from the thread alone."""
+    cta = barrier_cta(event)
+    if cta is None:
+        return
+    if not index_names(cta) <= {loop.var for loop in event.loops if loop.kind is LoopKind.THREADS}:
+        raise NotModelled(f"the CTA that {event.label} means depends on more than the thread", event.span)
+    if not {c for _, c in channels(program, event)} <= {*range(program.cluster)}:
+        raise NotModelled(f"{event.label} reaches a CTA that the cluster does not have", event.span)
 
 
 def _report(

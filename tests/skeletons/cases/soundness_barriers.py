@@ -210,6 +210,73 @@ def told(relaxes):
     return kernel
 
 
+def everybody(more):
+    """All threads of a CTA are not equally many in all CTAs."""
+
+    @skeleton
+    def kernel():
+        cluster(2)
+        x = smem()
+        with role("a", threads=64):
+            cta_sync()
+        if more:
+            with role("b", threads=64, ctas=1):
+                load(x)
+
+    return kernel
+
+
+def first_lane(lowest):
+    """The elected lane is the first of its unit, which need not come."""
+
+    @skeleton
+    def kernel():
+        full = mbarrier(count=1)
+        with role("a", threads=32):
+            if tid >= lowest:
+                with elect():
+                    arrive(full)
+        with role("c", threads=1):
+            wait(full, parity=0)
+
+    return kernel
+
+
+def landed(awaits):
+    """An arrival that waits for copies is performed later than it is issued."""
+
+    @skeleton
+    def kernel():
+        full = mbarrier(count=3)
+        go = mbarrier(count=1)
+        ack = mbarrier(count=1)
+        x = smem(2)
+        with role("a", threads=1):
+            cp_async(x[0])
+            cp_arrive(full, noinc=True)
+            arrive(go)
+            wait(full, parity=0)
+            cp_async(x[1])
+            cp_arrive(full, noinc=True)
+        with role("b", threads=1):
+            arrive(full)
+            wait(ack, parity=0)
+            arrive(full)
+        with role("d", threads=1):
+            arrive(full)
+            wait(go, parity=0)
+            if awaits:
+                wait(full, parity=0)
+            arrive(ack)
+            wait(full, parity=0)
+            load(x[0])
+            arrive(full)
+            wait(full, parity=1)
+            load(x[1])
+
+    return kernel
+
+
 TWINS = [
     ("mbar.parity_alias | deadlock.cycle", elects(64), elects(32)),
     ("deadlock.cycle", meets_first(31), meets_first(0)),
@@ -222,5 +289,8 @@ TWINS = [
     ("race.raw", held_slot(1), held_slot(0)),
     ("mbar.tx_bytes", bytes_at_once(2), bytes_at_once(1)),
     ("mbar.init_unordered", told(True), told(False)),
+    ("bar.divergence", everybody(True), everybody(False)),
+    ("deadlock.cycle", first_lane(1), first_lane(0)),
+    ("race.raw", landed(False), landed(True)),
     ("mbar.unobserved_phase", unobserved(False), unobserved(True)),
 ]

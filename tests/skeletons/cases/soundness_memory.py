@@ -145,8 +145,45 @@ def one_exit(always):
     return kernel
 
 
+def announces(far):
+    """Bytes announced on the peer's barrier, and moved at home."""
+
+    @skeleton
+    def kernel():
+        cluster(2)
+        full = mbarrier(count=1)
+        x = smem()
+        with role("p", threads=1, ctas=0):
+            if far:
+                expect(peer(full, 1), 64)
+            else:
+                expect(full, 64)
+            arrive(full)
+            tma_load(x, full, bytes=64)
+            wait(full, parity=0)
+        with role("q", threads=1, ctas=1):
+            arrive(full)
+
+    return kernel
+
+
+def reaches(ahead):
+    @skeleton
+    def kernel():
+        cluster(2)
+        full = mbarrier(count=1)
+        with role("p", threads=1):
+            arrive(peer(full, rank + ahead), scope="cluster")
+        with role("q", threads=1, ctas=1):
+            wait(full, parity=0, scope="cluster")
+
+    return kernel
+
+
 TWINS = [
     ("cluster.entry", enters(True), enters(False)),
+    ("bounds", reaches(1), reaches(0)),
+    ("mbar.tx_bytes", announces(True), announces(False)),
     ("setmaxnreg.pool", pool(248), pool(240)),
     ("seq.mismatch", results(5), results(6)),
     ("mbar.alias", alias(0), alias(1)),

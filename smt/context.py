@@ -249,10 +249,10 @@ class Context:
 
     def _far_apart(self, env: Mapping[str, int]) -> Iterator[Formula]:
         """For products u*s and v*s, where v is k after u and v*s is not k*s after u*s."""
-        known = [(u, s, p, *(_abstract(f, env) for f in (u, s, p))) for u, s, p in self._triples]
-        for (u, s, p, at_u, at_s, at_p), (v, r, q, at_v, _, at_q) in combinations(known, 2):
-            k = at_v - at_u
-            if s != r or abs(k) < 2 or at_q - at_p == k * at_s or (u, v, s, k) in self._distances:
+        at = {f: _abstract(f, env) for triple in self._triples for f in triple}
+        for (u, s, p), (v, r, q) in combinations(self._triples, 2):
+            k = at[v] - at[u]
+            if s != r or abs(k) < 2 or at[q] - at[p] == k * at[s] or (u, v, s, k) in self._distances:
                 continue
             self._distances.add((u, v, s, k))
             grown, nonneg = q - p, self.ge(s, 0)

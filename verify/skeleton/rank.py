@@ -94,7 +94,9 @@ class Ranking:
         if not isinstance(answer, Sat):
             return False
         values = Valuation(answer.model)
-        self.chosen = {i: (number(i).value(values), *(w.value(values) for w in weights(i))) for i in self._items()}
+        for item in self._items():
+            of_cta, of_group = (w.value(values) for w in weights(item))
+            self.chosen[item] = (number(item).value(values), of_cta, of_group)
         return True
 
     def _items(self) -> dict[Item, frozenset[int]]:

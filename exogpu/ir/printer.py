@@ -187,7 +187,7 @@ def _loop(stmt: For) -> str:
 
 
 def _call(call: InstrCall, shapes: Shapes) -> Iterator[str]:
-    optional = {p.name for p in call.instr.params if p.optional}
+    optional = {p.name for p in call.instr.params if p.optional and p.kind != "barrier"}
     given = [(f"{name}=" if name in optional else "") + _operand(arg, shapes) for name, arg in call.operands]
     line = f"{call.instr.name}({', '.join(given)})"
     if len(line) <= WIDTH - 8 * len(STEP):

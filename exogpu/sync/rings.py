@@ -1,0 +1,222 @@
+"""Rings: buffers in shared memory that one role fills and another reads, each time an allocation is executed.
+
+A `full` barrier tells the readers that a slot is filled, an `empty` one tells the writers, a ring's length later, that
+it is read. Copies by TMA announce their bytes with the arrive; other accesses, and each warp's reads, get an arrive of
+every warp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+
+from exogpu import isa
+from exogpu.ir.collective import WARP
+from exogpu.ir.index import Int, Var
+from exogpu.ir.instr import CompleteTx, Group, Mode
+from exogpu.ir.proc import BarrierDecl, Block
+from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, For, Point, Role, Stmt, Threads
+from exogpu.ir.types import Smem
+from exogpu.sync.build import by_threads, by_warps, call, fence_proxy, not_first
+from exogpu.sync.nodes import Node, RoleKey, Touch, allocations, common, product
+from exogpu.sync.place import afterwards
+from exogpu.sync.plan import Plan, before, behind
+from exogpu.sync.products import Batch
+
+Naming = Callable[[str, "Ring"], str]
+"""The name of a ring's `full` or `empty` barrier."""
+
+
+class Unplanned(Exception):
+    """This mechanism has no plan for the kernel; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """Buffers that are allocated together, with their number of slots, and what one role writes and another reads."""
+
+    allocs: tuple[Node, ...]
+    slots: int
+    writes: tuple[Touch, ...]
+    reads: tuple[Touch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one role does to a ring: the statements of its block with the first and the last access, the loops and
+    roles between the allocation and that block, and the threads of a CTA that execute it together."""
+
+    touches: tuple[Touch, ...]
+    first: Stmt
+    last: Node
+    outer: tuple[Stmt, ...]
+    size: int
+
+    @property
+    def asynchronous(self) -> bool:
+        """Every access is through the async proxy."""
+        return all(t.asynchronous for t in self.touches)
+
+
+def rings(found: list[Node], used: list[Touch]) -> list[Ring]:
+    """Buffers that go from one role to another, or are filled by copies that end on a barrier."""
+    groups: dict[object, list[Ring]] = {}
+    for name, alloc in allocations(found).items():
+        assert isinstance(alloc.stmt, Alloc)
+        if not isinstance(alloc.stmt.memory, Smem):
+            continue
+        writes = tuple(t for t in used if t.buffer == name and t.mode is not Mode.READ)
+        reads = tuple(t for t in used if t.buffer == name and t.mode is Mode.READ)
+        if not writes or not reads:
+            continue
+        roles = [frozenset(t.node.role for t in side) for side in (writes, reads)]
+        if not (roles[0] & roles[1]) or all(t.landing for t in writes):
+            key = (tuple(map(id, alloc.parents)), alloc.stmt.memory.ring, *roles)
+            groups.setdefault(key, []).append(Ring((alloc,), alloc.stmt.memory.ring, writes, reads))
+    return [_joined(parts) for parts in groups.values()]
+
+
+def _joined(parts: list[Ring]) -> Ring:
+    return Ring(
+        tuple(a for p in parts for a in p.allocs),
+        parts[0].slots,
+        tuple(t for p in parts for t in p.writes),
+        tuple(t for p in parts for t in p.reads),
+    )
+
+
+def ring_plan(
+    block: Block, found: list[Node], ring: Ring, naming: Naming, finished: list[Batch], *, overlapped: bool
+) -> Plan:
+    """The barriers of a ring and what both sides do to them; `finished` are the batches of products, which `overlapped`
+    ones leave in flight for a turn of their loop."""
+    full, empty = naming("full", ring), naming("empty", ring)
+    writers, readers = _sides(block, found, ring, ring.writes), _sides(block, found, ring, ring.reads)
+    apart = not {s.touches[0].node.role for s in writers} & {s.touches[0].node.role for s in readers}
+    plan, filled, read = Plan(), 0, 0
+    for side in writers:
+        if apart:
+            plan += before(side.first, 0, Await(empty, ring.slots))
+        count, filling = _fill(block, ring, side, full)
+        plan, filled = plan + filling, filled + count
+    for side in readers:
+        plan += before(side.first, 0, Await(full, 0))
+        if apart:
+            loop = _in_flight(ring, side, finished) if overlapped else None
+            count, release = _release(block, found, ring, side, empty, loop)
+            plan, read = plan + release, read + count
+    declared = [BarrierDecl(full, ring.slots, filled)] + [BarrierDecl(empty, ring.slots, read)] * apart
+    return plan + Plan(barriers=tuple(declared))
+
+
+def _sides(block: Block, found: list[Node], ring: Ring, touches: tuple[Touch, ...]) -> list[Side]:
+    roles: dict[RoleKey | None, list[Touch]] = {}
+    for touch in touches:
+        roles.setdefault(touch.node.role, []).append(touch)
+    return [_side(block, found, ring, tuple(part)) for part in roles.values()]
+
+
+def _side(block: Block, found: list[Node], ring: Ring, touches: tuple[Touch, ...]) -> Side:
+    depth = len(ring.allocs[0].parents)
+    shared = common(t.node.parents for t in touches)[depth:]
+    single = all(t.landing or t.group is Group.BULK for t in touches)
+    outer: list[Stmt] = []
+    for stmt in shared:
+        if not (isinstance(stmt, Role) or (_threads(stmt) and (single or _whole_ctas(block, stmt)))):
+            break
+        outer.append(stmt)
+    at = depth + len(outer)
+    ends = [t.node.path[at] for t in touches]
+    inside = [n.stmt for n in found if any(n.stmt is e for e in ends)]
+    last = next(n for n in found if n.stmt is inside[-1])
+    return Side(touches, inside[0], last, tuple(outer), min(last.who.size, block.threads))
+
+
+def _threads(stmt: Stmt) -> bool:
+    return isinstance(stmt, For) and isinstance(stmt.mode, Threads)
+
+
+def _whole_ctas(block: Block, stmt: Stmt) -> bool:
+    return isinstance(stmt, For) and isinstance(stmt.mode, Threads) and stmt.mode.unit == block.threads
+
+
+def _executions(block: Block, side: Side) -> int:
+    """How many collectives of one CTA execute the side's block."""
+    loops = [s for s in side.outer if isinstance(s, For) and not _whole_ctas(block, s)]
+    return prod(product((s,)) or 1 for s in loops)
+
+
+def _fill(block: Block, ring: Ring, side: Side, full: str) -> tuple[int, Plan]:
+    """The arrives that say that a slot is filled: how many in a CTA, and where."""
+    landing = [t for t in side.touches if t.landing]
+    if len(landing) == len(side.touches):
+        arrive: Stmt = Arrive(full, Int(sum(_bytes(block, ring, side, t) for t in landing)))
+        if side.size > 1:
+            arrive = by_threads("u", 1, 1, arrive)
+        completes = Plan(completes=tuple((t.call, full) for t in landing))
+        return _executions(block, side), behind(side.last.stmt, 8, arrive) + completes
+    if landing:
+        raise Unplanned("a role fills a ring by TMA and by other means")
+    stmts: list[Stmt] = []
+    if any(t.group is Group.COPY for t in side.touches):
+        stmts.append(call(isa.cp_async_wait_all))
+    if any(t.asynchronous for t in ring.reads):
+        stmts.append(fence_proxy())
+    return _each_warp(side, stmts, Arrive(full, None), fenced=True)
+
+
+def _each_warp(side: Side, stmts: list[Stmt], arrive: Stmt, *, fenced: bool) -> tuple[int, Plan]:
+    """Every warp arrives for itself, after its lanes have met if they speak for each other."""
+    if side.size % WARP:
+        raise Unplanned("a collective that is not whole warps hands on a ring")
+    meet = (Fence(),) if fenced else ()
+    return side.size // WARP, behind(side.last.stmt, 8, *stmts, by_warps(side.size, *meet, arrive))
+
+
+def _bytes(block: Block, ring: Ring, side: Side, touch: Touch) -> int:
+    """Bytes that a copy of this side delivers to one CTA per execution of the side's block."""
+    inner = touch.node.path[len(ring.allocs[0].parents) + len(side.outer) :]
+    times = product(inner)
+    completion = touch.call.instr.completion
+    if times is None or not isinstance(completion, CompleteTx):
+        raise Unplanned("how many bytes a copy delivers depends on a condition or on sizes")
+    window = touch.call.window(completion.data)
+    dtype = next(a.stmt.dtype for a in ring.allocs if isinstance(a.stmt, Alloc) and a.stmt.name == window.buffer)
+    size = prod(window.shape) * dtype.bytes * times
+    if touch.call.instr.spread is None:
+        return size
+    return size // window.shape[0] * block.cluster  # every CTA sends its part to every CTA
+
+
+def _in_flight(ring: Ring, side: Side, finished: list[Batch]) -> For | None:
+    """The loop in whose next turn the products that read the ring are done, if all reads are such products."""
+    loop = ring.allocs[0].parents[-1] if ring.allocs[0].parents else None
+    for touch in side.touches:
+        inside = [b for b in finished if any(p is b.first.stmt or p is b.last.stmt for p in touch.node.path)]
+        if not inside or inside[0].carried is None or inside[0].carried is not loop:
+            return None
+    return loop if isinstance(loop, For) else None
+
+
+def _release(
+    block: Block, found: list[Node], ring: Ring, side: Side, empty: str, loop: For | None
+) -> tuple[int, Plan]:
+    """The arrives that say that a slot is read: how many come to a CTA, and where."""
+    everywhere = any(t.landing and t.call.instr.spread is not None for t in ring.writes)
+    arrive: Stmt = Arrive(empty, None)
+    if everywhere:
+        remote = Arrive(empty, None, Point(Var("r")), relaxed=side.asynchronous)
+        arrive = by_threads("r", block.cluster, 1, remote)
+    senders = block.cluster if everywhere else 1
+    if all(t.group is Group.BULK for t in side.touches):
+        done = (call(isa.bulk_commit), call(isa.bulk_wait_read, pending=0))
+        return _executions(block, side) * senders, behind(side.last.stmt, 8, *done, arrive)
+    if loop is not None:
+        warps = by_warps(side.size, arrive)
+        plan = behind(side.last.stmt, 8, not_first(loop, warps)) + afterwards(found, loop, side.last, 2, warps)
+        return side.size // WARP * senders, plan
+    generic = any(not t.asynchronous for t in side.touches)
+    stmts: list[Stmt] = [fence_proxy()] if generic and any(t.asynchronous for t in ring.writes) else []
+    count, plan = _each_warp(side, stmts, arrive, fenced=generic)
+    return count * senders, plan

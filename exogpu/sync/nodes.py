@@ -20,12 +20,23 @@ RoleKey = tuple[str, Index | None]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A statement, the statements around it (outermost first), its siblings, and the collective that executes it."""
+    """A statement, the statements around it (outermost first), and for each of them and itself the block in which it
+    stands and the collective that executes it."""
 
     stmt: Stmt
     parents: tuple[Stmt, ...]
-    block: tuple[Stmt, ...]
-    who: Collective
+    blocks: tuple[tuple[Stmt, ...], ...]
+    collectives: tuple[Collective, ...]
+
+    @property
+    def block(self) -> tuple[Stmt, ...]:
+        """The statement and its siblings."""
+        return self.blocks[-1]
+
+    @property
+    def who(self) -> Collective:
+        """The threads that execute the statement."""
+        return self.collectives[-1]
 
     @property
     def path(self) -> tuple[Stmt, ...]:
@@ -53,13 +64,15 @@ class Node:
 def nodes(proc: Proc) -> list[Node]:
     """Every statement, outer before inner, in the order of the text."""
 
-    def visit(block: tuple[Stmt, ...], parents: tuple[Stmt, ...], who: Collective) -> Iterator[Node]:
+    def visit(block: tuple[Stmt, ...], outer: Node | None, who: Collective) -> Iterator[Node]:
         for stmt in block:
-            yield Node(stmt, parents, block, who)
+            around = (outer.path, outer.blocks, outer.collectives) if outer is not None else ((), (), ())
+            node = Node(stmt, around[0], (*around[1], block), (*around[2], who))
+            yield node
             for inner in children(stmt):
-                yield from visit(inner, (*parents, stmt), inside(proc.block, who, stmt))
+                yield from visit(inner, node, inside(proc.block, who, stmt))
 
-    return list(visit(proc.body, (), whole(proc.block)))
+    return list(visit(proc.body, None, whole(proc.block)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from exogpu.sync.plan import Names, Plan, carried_out
 from exogpu.sync.products import batches, multiply_plan
 from exogpu.sync.rings import Naming, Ring, Unplanned, ring_plan, rings
 from exogpu.sync.staging import staging_plan
+from exogpu.sync.turns import turn_plan
 
 
 def proposals(proc: Proc, naming: Naming | None = None) -> Iterator[Proc]:
@@ -30,7 +31,9 @@ def _proposal(proc: Proc, naming: Naming, *, overlapped: bool) -> Proc:
     found = nodes(proc)
     used = touches(found)
     plan = multiply_plan(found, overlapped=overlapped)
-    for ring in rings(found, used):
+    found_rings = rings(found, used)
+    plan += turn_plan(proc.block, found, found_rings, naming)
+    for ring in found_rings:
         plan += ring_plan(proc.block, found, ring, naming, batches(found), overlapped=overlapped)
     plan += staging_plan(proc, found, used)
     if proc.block.cluster > 1:

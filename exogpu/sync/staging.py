@@ -13,6 +13,7 @@ from exogpu.ir.stmt import Alloc, Fence, For, Role, Stmt
 from exogpu.ir.types import Smem
 from exogpu.sync.build import by_threads, call, fence_proxy
 from exogpu.sync.nodes import Node, Touch, allocations, common, is_serial, is_tasks
+from exogpu.sync.place import same_threads
 from exogpu.sync.plan import Plan, around, before, behind
 
 
@@ -66,8 +67,16 @@ def _drained(proc: Proc, used: list[Touch]) -> Plan:
     for touch in used:
         if touch.group is Group.BULK:
             wait = around(_everybody(proc, touch.node), call(isa.bulk_wait_read, pending=0))
-            done += [s for s in wait if s not in done]
-    return Plan(last=tuple(done))
+            done += wait
+    return Plan(last=tuple(s for n, s in enumerate(done) if not any(_alike(s, t) for t in done[:n])))
+
+
+def _alike(a: Stmt, b: Stmt) -> bool:
+    """The same statements by the same threads, whatever the loop variables are called."""
+    if isinstance(a, For | Role) and same_threads(a, b):
+        assert isinstance(b, For | Role)
+        return len(a.body) == len(b.body) and all(map(_alike, a.body, b.body))
+    return a == b
 
 
 def _everybody(proc: Proc, node: Node) -> tuple[Stmt, ...]:

@@ -1,36 +1,128 @@
-"""Synchronisation for a kernel that has none, proved for all sizes and so that none of it can be removed."""
+"""Synchronisation for a kernel that has none, too little or the wrong one, proved for all sizes.
+
+A kernel that is proved is left alone. Otherwise its data statements are synchronised anew; if what the kernel has
+differs from that in a few places, the fewest changes are made that give a proof. What was put in, `slim` then
+weakens as far as the proof allows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from exogpu.diagnostics import BadInput
 from exogpu.ir.proc import Proc
-from exogpu.sync.bare import bare
+from exogpu.sync.changes import Changes, changes
 from exogpu.sync.fences import fenced
+from exogpu.sync.plan import GENERATED
 from exogpu.sync.propose import proposals
+from exogpu.verify.assess import Assessed, Fate, Verdict, assess
 from exogpu.verify.axioms import DEFAULT, Policy
-from exogpu.verify.prove import verify
-from exogpu.verify.result import Report, Status
+from exogpu.verify.edits import Edit
+from exogpu.verify.prove import attempt, verify
+from exogpu.verify.result import Obligation, Report, Status
+from exogpu.verify.slim import slim
+
+FEW = 4
+"""Changes up to which all pairs are tried."""
+Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """A synchronised form of a kernel and what the verifier says of it."""
+class Inferred:
+    """A kernel with its synchronisation and the proof; without one, `proc` is the kernel as it was, and `report` says
+    what stands against the best form that was found. `needless`: the kernel was proved as it was."""
 
     proc: Proc
     report: Report
+    needless: bool = False
+
+    @property
+    def proved(self) -> bool:
+        """It is proved for all sizes."""
+        return self.report.status is Status.PROVED
 
 
-def tried(proc: Proc, policy: Policy = DEFAULT, jobs: int = 1) -> Iterator[Tried]:
-    """Synchronised forms of a bare kernel, until one is proved."""
-    for proposed in proposals(bare(proc)):
-        try:
-            found = fenced(proposed, policy) or proposed
-            report = verify(found, policy, jobs=jobs)
-        except BadInput:
-            continue
-        yield Tried(found, report)
+def infer_sync(proc: Proc, policy: Policy = DEFAULT, *, jobs: int = 1, tell: Tell = lambda text: None) -> Inferred:
+    """The kernel with synchronisation that is proved and that cannot be weakened where it is new, if it is found."""
+    own = _judged(proc, policy)
+    if own is not None and own.status is Status.PROVED:
+        return Inferred(proc, verify(proc, policy, jobs=jobs), needless=True)
+    tell("synchronising the data statements anew")
+    best: tuple[Proc, Report] | None = None
+    for proposed, report in _synchronised(proc, policy, jobs):
         if report.status is Status.PROVED:
+            tell("proved; looking for the fewest changes")
+            few = _fewest(changes(proc, proposed), own, policy)
+            return Inferred(*_slimmed(few, policy, jobs))
+        best = best or (proposed, report)
+    report = best[1] if best is not None else verify(proc, policy, jobs=jobs)
+    return Inferred(proc, report)
+
+
+def _judged(proc: Proc, policy: Policy) -> Report | None:
+    """The verdict, as far as the first refutation; None if the kernel is not acceptable."""
+    try:
+        return attempt(proc, policy, frozenset())
+    except BadInput:
+        return None
+
+
+def _synchronised(proc: Proc, policy: Policy, jobs: int) -> Iterator[tuple[Proc, Report]]:
+    """Synchronised forms of the kernel's data statements with their verdicts, until one is proved."""
+    for proposed in proposals(proc):
+        found, report = proposed, _judged(proposed, policy)
+        if report is not None and _races(report):
+            found = fenced(proposed, policy) or proposed
+            report = _judged(found, policy)
+        if report is not None:
+            yield found, report
+        if report is not None and report.status is Status.PROVED:
             return
+
+
+def _races(report: Report) -> bool:
+    return any(o.status is Status.REFUTED and o.rule.startswith(("race.", "smem.", "proxy.")) for o in report.obligations)
+
+
+# -- few changes -------------------------------------------------------------------------------------------------------
+
+
+def _fewest(found: Changes, own: Report | None, policy: Policy) -> Proc:
+    """The kernel with so few of the changes that it is proved: one, two, or such that each is needed."""
+    every = frozenset(range(found.count))
+    for number in (1, 2) if found.count <= FEW else (1,):
+        if number >= found.count:
+            break
+        for some in combinations(range(found.count), number):
+            if _holds(found.made(frozenset(some)), policy):
+                return found.made(frozenset(some))
+    return found.made(every)
+
+
+def _holds(proc: Proc, policy: Policy) -> bool:
+    report = _judged(proc, policy)
+    return report is not None and report.status is Status.PROVED
+
+
+# -- no more than needed -----------------------------------------------------------------------------------------------
+
+
+def _slimmed(proc: Proc, policy: Policy, jobs: int) -> tuple[Proc, Report]:
+    """The kernel with its generated statements weakened as far as the proof allows."""
+    original = verify(proc, policy, jobs=jobs)
+
+    def judge(edits: Sequence[Edit], *, alone: bool) -> Iterator[Assessed]:
+        ours = [e for e in edits if e.span.file == GENERATED]
+        verdicts = {a.edit.key: a for a in assess(original, ours, policy, jobs)}
+        for edit in edits:
+            yield verdicts.get(edit.key) or Assessed(edit, Verdict(Fate.REJECTED, "", 0.0))
+
+    left = slim(proc, judge)
+    return left.proc, verify(left.proc, policy, jobs=jobs) if left.taken else original
+
+
+def remaining(report: Report) -> tuple[Obligation, ...]:
+    """What is not proved."""
+    return tuple(o for o in report.obligations if o.status is not Status.PROVED)

@@ -6,14 +6,15 @@ Mechanisms plan independently of each other; at one place the ranks decide who c
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from exogpu.ir.completion import completing_on
 from exogpu.ir.index import Index, Var
 from exogpu.ir.proc import BarrierDecl, Proc
 from exogpu.ir.stmt import Alloc, Arrive, Fence, For, If, InstrCall, Point, Role, Stmt
-from exogpu.ir.walk import children, substitute_index, walk
+from exogpu.ir.walk import children, substitute_cond, substitute_index, walk
 from exogpu.source import Span
 
 Block = tuple[Stmt, ...]
@@ -79,7 +80,7 @@ def carried_out(proc: Proc, plan: Plan) -> Proc:
         return with_blocks(stmt, [block(b) for b in children(stmt)])
 
     body = block(proc.body) + new.block(merged(plan.last))
-    return replace(proc, body=body, barriers=proc.barriers + plan.barriers)
+    return replace(proc, body=body, barriers=proc.barriers + tuple(map(new.barrier, plan.barriers)))
 
 
 def with_blocks(stmt: Stmt, blocks: list[Block]) -> Stmt:
@@ -146,22 +147,38 @@ class _New:
         self._lines = itertools.count(1)
 
     def block(self, block: Block) -> Block:
-        return tuple(self._placed(s, {}) for s in block)
+        return tuple(_placed(s, {}, self._name, self._lines) for s in block)
 
-    def _placed(self, stmt: Stmt, env: Mapping[str, Index]) -> Stmt:
+    def barrier(self, declared: BarrierDecl) -> BarrierDecl:
         line = next(self._lines)
-        stmt = replace(stmt, span=Span(GENERATED, line, 0, line, 0))
-        match stmt:
-            case For(var=var):
-                name = self._names.fresh(var)
-                stmt, env = replace(stmt, var=name), {**env, var: Var(name)}
-            case Arrive(ctas=Point(index)):
-                stmt = replace(stmt, ctas=Point(substitute_index(index, env)))
-            case Role(index=index) if index is not None:
-                stmt = replace(stmt, index=substitute_index(index, env))
-            case _:
-                pass
-        return with_blocks(stmt, [tuple(self._placed(s, env) for s in b) for b in children(stmt)])
+        return replace(declared, span=Span(GENERATED, line, 0, line, 0))
+
+    def _name(self, var: str) -> str:
+        return self._names.fresh(re.sub(r"(_\d+)+$", "", var))
+
+
+def unnamed(stmt: Stmt) -> Stmt:
+    """The statement with loop variables that are called by their number."""
+    numbers = itertools.count()
+    return _placed(stmt, {}, lambda var: f"v{next(numbers)}", itertools.count(1))
+
+
+def _placed(stmt: Stmt, env: Mapping[str, Index], name: Callable[[str], str], lines: Iterator[int]) -> Stmt:
+    line = next(lines)
+    stmt = replace(stmt, span=Span(GENERATED, line, 0, line, 0))
+    match stmt:
+        case For(var=var):
+            stmt = replace(stmt, var=name(var))
+            env = {**env, var: Var(stmt.var)}
+        case Arrive(ctas=Point(index)):
+            stmt = replace(stmt, ctas=Point(substitute_index(index, env)))
+        case If(cond=cond):
+            stmt = replace(stmt, cond=substitute_cond(cond, env))
+        case Role(index=index) if index is not None:
+            stmt = replace(stmt, index=substitute_index(index, env))
+        case _:
+            pass
+    return with_blocks(stmt, [tuple(_placed(s, env, name, lines) for s in b) for b in children(stmt)])
 
 
 def around(wrappers: tuple[Stmt, ...], *block: Stmt) -> Block:

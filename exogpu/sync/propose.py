@@ -6,20 +6,24 @@ from collections.abc import Iterator
 
 from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import Fence
+from exogpu.sync.bare import bare
+from exogpu.sync.naming import naming
 from exogpu.sync.nodes import nodes, touches
-from exogpu.sync.plan import Names, Plan, carried_out
+from exogpu.sync.plan import Plan, carried_out
 from exogpu.sync.products import batches, multiply_plan
-from exogpu.sync.rings import Naming, Ring, Unplanned, ring_plan, rings
+from exogpu.sync.rings import Naming, Unplanned, ring_plan, rings
 from exogpu.sync.staging import staging_plan
 from exogpu.sync.turns import turn_plan
 
 
-def proposals(proc: Proc, naming: Naming | None = None) -> Iterator[Proc]:
-    """Synchronised forms of a bare kernel, those that wait for less first; nothing is proved of them."""
+def proposals(original: Proc) -> Iterator[Proc]:
+    """Synchronised forms of a kernel, whose own synchronisation is left out, those that wait for less first; nothing is
+    proved of them. Barriers are called as the kernel's own."""
+    proc = bare(original)
     seen: list[Proc] = []
     for overlapped in (True, False):
         try:
-            proposed = _proposal(proc, naming or _plain(proc), overlapped=overlapped)
+            proposed = _proposal(proc, naming(original, proc), overlapped=overlapped)
         except Unplanned:
             continue
         if proposed not in seen:
@@ -27,24 +31,15 @@ def proposals(proc: Proc, naming: Naming | None = None) -> Iterator[Proc]:
             yield proposed
 
 
-def _proposal(proc: Proc, naming: Naming, *, overlapped: bool) -> Proc:
+def _proposal(proc: Proc, names: Naming, *, overlapped: bool) -> Proc:
     found = nodes(proc)
     used = touches(found)
+    finished, between = batches(found), rings(found, used)
     plan = multiply_plan(found, overlapped=overlapped)
-    found_rings = rings(found, used)
-    plan += turn_plan(proc.block, found, found_rings, naming)
-    for ring in found_rings:
-        plan += ring_plan(proc.block, found, ring, naming, batches(found), overlapped=overlapped)
+    for ring in between:
+        plan += ring_plan(proc.block, found, ring, names, finished, overlapped=overlapped)
+    plan += turn_plan(proc.block, found, between, names)
     plan += staging_plan(proc, found, used)
     if proc.block.cluster > 1:
         plan += Plan(last=(Fence(),))
     return carried_out(proc, plan)
-
-
-def _plain(proc: Proc) -> Naming:
-    names = Names.of(proc)
-
-    def name(kind: str, ring: Ring) -> str:
-        return names.fresh(kind)
-
-    return name

@@ -31,9 +31,10 @@ ALLOWED = {
     "schedule": BASE | {"ir", "isa"},
     "smt": BASE | {"ir"},
     "verify": BASE | {"ir", "smt"},
+    "sync": BASE | {"ir", "isa", "verify"},
     "codegen": BASE | {"ir", "smt", "verify"},
     "report": BASE | {"codes", "verify"},
-    "cli": BASE | FRONT | {"codes", "report", "verify", "codegen"},
+    "cli": BASE | FRONT | {"codes", "report", "verify", "sync", "codegen"},
     "__main__": {"cli"},
     "__init__": set[str](),
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.index import Bin, Int, Var
 from exogpu.ir.print_expr import cond_text, index_text, value_text
-from exogpu.ir.proc import Arg, Block, Proc, RoleDecl, ScalarArg, SizeArg, TensorArg
+from exogpu.ir.proc import Arg, BarrierDecl, Block, NamedBarrier, Proc, RoleDecl, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
@@ -47,12 +47,18 @@ def to_source(proc: Proc) -> str:
     head = ["from __future__ import annotations", "", "from exogpu.lang import *", "", ""]
     body = [f"require({cond_text(r.cond)})" for r in proc.requires]
     body.append(_block(proc.block))
-    body += [f"{b.name} = mbarrier(ring={b.ring}, count={b.count})" for b in proc.barriers]
-    body += [f"{b.name} = named_barrier(count={b.count})" for b in proc.named]
+    body += [*map(declaration, proc.barriers), *map(declaration, proc.named)]
     body += _statements(proc.body, shapes)
     signature = ["@proc", f"def {proc.name}(", *args, "):"] if args else ["@proc", f"def {proc.name}():"]
     lines = [*head, *_functions(proc), *signature, *(STEP + line for line in body)]
     return "\n".join(lines) + "\n"
+
+
+def declaration(barrier: BarrierDecl | NamedBarrier) -> str:
+    """The text that declares a barrier."""
+    if isinstance(barrier, NamedBarrier):
+        return f"{barrier.name} = named_barrier(count={barrier.count})"
+    return f"{barrier.name} = mbarrier(ring={barrier.ring}, count={barrier.count})"
 
 
 def statement_lines(proc: Proc, stmt: Stmt) -> list[str]:

@@ -21,11 +21,13 @@ D = TypeVar("D", BarrierDecl, NamedBarrier)
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """From `before` to `after`, which have the same data statements, in `count` changes numbered from 0."""
+    """From `before` to `after`, which have the same data statements, in `count` changes numbered from 0; `removals` are
+    those that only take statements out."""
 
     before: Proc
     after: Proc
     count: int
+    removals: frozenset[int]
 
     def made(self, chosen: frozenset[int]) -> Proc:
         """The kernel with some of the changes."""
@@ -36,7 +38,7 @@ def changes(before: Proc, after: Proc) -> Changes:
     """The changes between two kernels with the same data statements."""
     mixture = _Mixture(lambda n: True)
     mixture.proc(before, after)
-    return Changes(before, after, mixture.seen)
+    return Changes(before, after, mixture.seen, frozenset(mixture.removals))
 
 
 class _Mixture:
@@ -45,18 +47,21 @@ class _Mixture:
     def __init__(self, chosen: Chosen) -> None:
         self._chosen = chosen
         self.seen = 0
+        self.removals: list[int] = []
 
     def proc(self, before: Proc, after: Proc) -> Proc:
         barriers = self._declared(before.barriers, after.barriers)
         named = self._declared(before.named, after.named)
         return replace(before, barriers=barriers, named=named, body=self._block(before.body, after.body))
 
-    def _take(self) -> bool:
+    def _take(self, *, removes: bool = False) -> bool:
+        self.removals += [self.seen] * removes
         self.seen += 1
         return self._chosen(self.seen - 1)
 
     def _declared(self, before: tuple[D, ...], after: tuple[D, ...]) -> tuple[D, ...]:
-        old, new = {d.name: d for d in before}, {d.name: d for d in after}
+        old: dict[str, D] = {d.name: d for d in before}
+        new: dict[str, D] = {d.name: d for d in after}
         out: list[D] = []
         for name in dict.fromkeys((*old, *new)):
             kept = old.get(name)
@@ -78,7 +83,7 @@ class _Mixture:
     def _gap(self, before: Block, after: Block) -> Iterator[Stmt]:
         a, b = ([unnamed(s) for s in block] for block in (before, after))
         for kind, i, j, k, m in SequenceMatcher(a=a, b=b, autojunk=False).get_opcodes():
-            if kind == "equal" or not self._take():
+            if kind == "equal" or not self._take(removes=kind == "delete"):
                 yield from before[i:j]
             else:
                 yield from after[k:m]

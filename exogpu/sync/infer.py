@@ -21,7 +21,7 @@ from exogpu.verify.assess import Assessed, Fate, Verdict, assess
 from exogpu.verify.axioms import DEFAULT, Policy
 from exogpu.verify.edits import Edit
 from exogpu.verify.prove import attempt, verify
-from exogpu.verify.result import Obligation, Report, Status
+from exogpu.verify.result import Report, Status
 from exogpu.verify.slim import slim
 
 FEW = 4
@@ -31,34 +31,37 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """A kernel with its synchronisation and the proof; without one, `proc` is the kernel as it was, and `report` says
-    what stands against the best form that was found. `needless`: the kernel was proved as it was."""
+    """What was found for a kernel. `changed`: the synchronised kernel, which `report` proves; the kernel itself if it
+    is proved as it stands; None if nothing that is proved was found: `report` is then on the form that came closest,
+    and `reason` says what kept inference from trying more."""
 
-    proc: Proc
+    kernel: Proc
+    changed: Proc | None
     report: Report
-    needless: bool = False
+    reason: str = ""
 
     @property
-    def proved(self) -> bool:
-        """It is proved for all sizes."""
-        return self.report.status is Status.PROVED
+    def stands(self) -> bool:
+        """The kernel is proved as it stands."""
+        return self.changed is self.kernel
 
 
 def infer_sync(proc: Proc, policy: Policy = DEFAULT, *, jobs: int = 1, tell: Tell = lambda text: None) -> Inferred:
-    """The kernel with synchronisation that is proved and that cannot be weakened where it is new, if it is found."""
+    """Synchronisation with which a kernel is proved, and which cannot be weakened where it is new. Raises BadInput if
+    not even a synchronised form is acceptable."""
     own = _judged(proc, policy)
     if own is not None and own.status is Status.PROVED:
-        return Inferred(proc, verify(proc, policy, jobs=jobs), needless=True)
-    tell("synchronising the data statements anew")
-    best: tuple[Proc, Report] | None = None
-    for proposed, report in _synchronised(proc, policy, jobs):
+        return Inferred(proc, proc, own)
+    reasons: list[str] = []
+    closest: Proc | None = None
+    for proposed, report in _synchronised(proc, policy, reasons):
         if report.status is Status.PROVED:
-            tell("proved; looking for the fewest changes")
-            few = _fewest(changes(proc, proposed), own, policy)
-            return Inferred(*_slimmed(few, policy, jobs))
-        best = best or (proposed, report)
-    report = best[1] if best is not None else verify(proc, policy, jobs=jobs)
-    return Inferred(proc, report)
+            tell("a proof is found; looking for the fewest changes")
+            few = _fewest(changes(proc, proposed), policy)
+            tell("looking for what is not needed")
+            return Inferred(proc, *_slimmed(few, policy, jobs))
+        closest = closest or proposed
+    return Inferred(proc, None, verify(closest or proc, policy, jobs=jobs), "; ".join(reasons))
 
 
 def _judged(proc: Proc, policy: Policy) -> Report | None:
@@ -69,9 +72,9 @@ def _judged(proc: Proc, policy: Policy) -> Report | None:
         return None
 
 
-def _synchronised(proc: Proc, policy: Policy, jobs: int) -> Iterator[tuple[Proc, Report]]:
+def _synchronised(proc: Proc, policy: Policy, reasons: list[str]) -> Iterator[tuple[Proc, Report]]:
     """Synchronised forms of the kernel's data statements with their verdicts, until one is proved."""
-    for proposed in proposals(proc):
+    for proposed in proposals(proc, reasons):
         found, report = proposed, _judged(proposed, policy)
         if report is not None and _races(report):
             found = fenced(proposed, policy) or proposed
@@ -83,22 +86,26 @@ def _synchronised(proc: Proc, policy: Policy, jobs: int) -> Iterator[tuple[Proc,
 
 
 def _races(report: Report) -> bool:
-    return any(o.status is Status.REFUTED and o.rule.startswith(("race.", "smem.", "proxy.")) for o in report.obligations)
+    return any(
+        o.status is Status.REFUTED and o.rule.startswith(("race.", "smem.", "proxy.")) for o in report.obligations
+    )
 
 
 # -- few changes -------------------------------------------------------------------------------------------------------
 
 
-def _fewest(found: Changes, own: Report | None, policy: Policy) -> Proc:
-    """The kernel with so few of the changes that it is proved: one, two, or such that each is needed."""
-    every = frozenset(range(found.count))
+def _fewest(found: Changes, policy: Policy) -> Proc:
+    """The kernel with so few of the changes that it is proved: one, two, or all; and without what the changes make
+    superfluous."""
     for number in (1, 2) if found.count <= FEW else (1,):
-        if number >= found.count:
-            break
-        for some in combinations(range(found.count), number):
-            if _holds(found.made(frozenset(some)), policy):
-                return found.made(frozenset(some))
-    return found.made(every)
+        for some in combinations(range(found.count), min(number, found.count)):
+            made = frozenset(some)
+            if _holds(found.made(made), policy):
+                for removal in sorted(found.removals - made):
+                    if _holds(found.made(made | {removal}), policy):
+                        made |= {removal}
+                return found.made(made)
+    return found.after
 
 
 def _holds(proc: Proc, policy: Policy) -> bool:
@@ -121,8 +128,3 @@ def _slimmed(proc: Proc, policy: Policy, jobs: int) -> tuple[Proc, Report]:
 
     left = slim(proc, judge)
     return left.proc, verify(left.proc, policy, jobs=jobs) if left.taken else original
-
-
-def remaining(report: Report) -> tuple[Obligation, ...]:
-    """What is not proved."""
-    return tuple(o for o in report.obligations if o.status is not Status.PROVED)

@@ -16,15 +16,16 @@ from exogpu.sync.staging import staging_plan
 from exogpu.sync.turns import turn_plan
 
 
-def proposals(original: Proc) -> Iterator[Proc]:
+def proposals(original: Proc, reasons: list[str]) -> Iterator[Proc]:
     """Synchronised forms of a kernel, whose own synchronisation is left out, those that wait for less first; nothing is
-    proved of them. Barriers are called as the kernel's own."""
+    proved of them. Barriers are called as the kernel's own. `reasons` gets why there is no more."""
     proc = bare(original)
     seen: list[Proc] = []
     for overlapped in (True, False):
         try:
             proposed = _proposal(proc, naming(original, proc), overlapped=overlapped)
-        except Unplanned:
+        except Unplanned as error:
+            reasons += [str(error)] * (str(error) not in reasons)
             continue
         if proposed not in seen:
             seen.append(proposed)

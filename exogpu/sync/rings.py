@@ -199,9 +199,7 @@ def _in_flight(ring: Ring, side: Side, finished: list[Batch]) -> For | None:
     return loop if isinstance(loop, For) else None
 
 
-def _release(
-    block: Block, found: list[Node], ring: Ring, side: Side, empty: str, loop: For | None
-) -> tuple[int, Plan]:
+def _release(block: Block, found: list[Node], ring: Ring, side: Side, empty: str, loop: For | None) -> tuple[int, Plan]:
     """The arrives that say that a slot is read: how many come to a CTA, and where."""
     everywhere = any(t.landing and t.call.instr.spread is not None for t in ring.writes)
     arrive: Stmt = Arrive(empty, None)

@@ -8,12 +8,11 @@ from exogpu.sync.nodes import Node, is_serial
 from exogpu.sync.plan import Plan, around, before, behind, same_header
 
 
-def afterwards(found: list[Node], loop: Stmt, node: Node, rank: int, *stmts: Stmt) -> Plan:
-    """Statements by the threads of `node`, which is in the loop, behind the loop: at the front of the next statement
-    if that is for the same threads, else in copies of the loops and roles."""
-    home = next(n for n in found if n.stmt is loop)
-    wrappers = tuple(p for p in node.within(loop)[:-1] if not is_serial(p))
-    at = next(n for n, s in enumerate(home.block) if s is loop)
+def afterwards(found: list[Node], stmt: Stmt, wrappers: tuple[Stmt, ...], rank: int, *stmts: Stmt) -> Plan:
+    """Statements behind another one, in copies of loops and roles: at the front of the next statement if that gives its
+    body to the same role already."""
+    home = next(n for n in found if n.stmt is stmt)
+    at = next(n for n, s in enumerate(home.block) if s is stmt)
     following = home.block[at + 1] if at + 1 < len(home.block) else None
     entered = 0
     last_role = max((n for n, p in enumerate(wrappers) if isinstance(p, Role)), default=-1)
@@ -22,7 +21,12 @@ def afterwards(found: list[Node], loop: Stmt, node: Node, rank: int, *stmts: Stm
         entered += 1
     if following is not None and entered and entered == last_role + 1:
         return before(following, rank - 10, *around(wrappers[entered:], *stmts))
-    return behind(loop, rank, *around(wrappers, *stmts))
+    return behind(stmt, rank, *around(wrappers, *stmts))
+
+
+def wrappers_of(node: Node, outer: Stmt) -> tuple[Stmt, ...]:
+    """The roles and loops over threads between an enclosing statement and a node."""
+    return tuple(p for p in node.within(outer)[:-1] if not is_serial(p))
 
 
 def same_threads(a: Stmt, b: Stmt) -> bool:

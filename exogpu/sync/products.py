@@ -15,7 +15,7 @@ from exogpu.ir.stmt import Alloc, For, If, InstrCall, Seq, Stmt, Unroll
 from exogpu.ir.walk import walk
 from exogpu.sync.build import call, wgmma_wait
 from exogpu.sync.nodes import Node, allocations, touches
-from exogpu.sync.place import afterwards
+from exogpu.sync.place import afterwards, wrappers_of
 from exogpu.sync.plan import Plan, before, behind
 
 
@@ -50,7 +50,7 @@ def multiply_plan(found: list[Node], *, overlapped: bool) -> Plan:
         loop = batch.carried if overlapped else None
         plan += behind(batch.last.stmt, 1, wgmma_wait(1 if loop is not None else 0))
         if loop is not None:
-            plan += afterwards(found, loop, batch.last, 1, wgmma_wait(0))
+            plan += afterwards(found, loop, wrappers_of(batch.last, loop), 1, wgmma_wait(0))
     return plan
 
 

@@ -19,9 +19,9 @@ from exogpu.ir.proc import BarrierDecl, Block
 from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, For, Point, Role, Stmt, Threads
 from exogpu.ir.types import Smem
 from exogpu.sync.build import by_threads, by_warps, call, fence_proxy, not_first
-from exogpu.sync.nodes import Node, RoleKey, Touch, allocations, common, product
-from exogpu.sync.place import afterwards
-from exogpu.sync.plan import Plan, before, behind
+from exogpu.sync.nodes import Node, RoleKey, Touch, allocations, common, is_serial, product
+from exogpu.sync.place import afterwards, same_threads
+from exogpu.sync.plan import Plan, around, before, behind
 from exogpu.sync.products import Batch
 
 Naming = Callable[[str, "Ring"], str]
@@ -44,19 +44,32 @@ class Ring:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one role does to a ring: the statements of its block with the first and the last access, the loops and
-    roles between the allocation and that block, and the threads of a CTA that execute it together."""
+    """What one role does to a ring. `first` and `last`: the statements with the first and the last access in the block
+    where its threads, `size` in a CTA, act together; `ahead` and `behind`: the roles and loops over threads that lead
+    there, if the statement is still outside. `threads`: all of these from the allocation on."""
 
     touches: tuple[Touch, ...]
     first: Stmt
-    last: Node
-    outer: tuple[Stmt, ...]
+    ahead: tuple[Stmt, ...]
+    last: Stmt
+    behind: tuple[Stmt, ...]
+    threads: tuple[Stmt, ...]
     size: int
 
     @property
     def asynchronous(self) -> bool:
         """Every access is through the async proxy."""
         return all(t.asynchronous for t in self.touches)
+
+    def start(self, *stmts: Stmt) -> Plan:
+        """Statements before the first access."""
+        return before(self.first, 0, *around(self.ahead, *stmts))
+
+    def finish(self, found: list[Node], *stmts: Stmt) -> Plan:
+        """Statements after the last access."""
+        if self.behind:
+            return afterwards(found, self.last, self.behind, 2, *stmts)
+        return behind(self.last, 8, *stmts)
 
 
 def rings(found: list[Node], used: list[Touch]) -> list[Ring]:
@@ -92,16 +105,16 @@ def ring_plan(
     """The barriers of a ring and what both sides do to them; `finished` are the batches of products, which `overlapped`
     ones leave in flight for a turn of their loop."""
     full, empty = naming("full", ring), naming("empty", ring)
-    writers, readers = _sides(block, found, ring, ring.writes), _sides(block, found, ring, ring.reads)
+    writers, readers = _sides(block, ring, ring.writes), _sides(block, ring, ring.reads)
     apart = not {s.touches[0].node.role for s in writers} & {s.touches[0].node.role for s in readers}
     plan, filled, read = Plan(), 0, 0
     for side in writers:
         if apart:
-            plan += before(side.first, 0, Await(empty, ring.slots))
-        count, filling = _fill(block, ring, side, full)
+            plan += side.start(Await(empty, ring.slots))
+        count, filling = _fill(block, found, ring, side, full)
         plan, filled = plan + filling, filled + count
     for side in readers:
-        plan += before(side.first, 0, Await(full, 0))
+        plan += side.start(Await(full, 0))
         if apart:
             loop = _in_flight(ring, side, finished) if overlapped else None
             count, release = _release(block, found, ring, side, empty, loop)
@@ -110,27 +123,38 @@ def ring_plan(
     return plan + Plan(barriers=tuple(declared))
 
 
-def _sides(block: Block, found: list[Node], ring: Ring, touches: tuple[Touch, ...]) -> list[Side]:
+def _sides(block: Block, ring: Ring, touches: tuple[Touch, ...]) -> list[Side]:
     roles: dict[RoleKey | None, list[Touch]] = {}
     for touch in touches:
         roles.setdefault(touch.node.role, []).append(touch)
-    return [_side(block, found, ring, tuple(part)) for part in roles.values()]
+    return [_side(block, ring, tuple(part)) for part in roles.values()]
 
 
-def _side(block: Block, found: list[Node], ring: Ring, touches: tuple[Touch, ...]) -> Side:
+def _side(block: Block, ring: Ring, touches: tuple[Touch, ...]) -> Side:
     depth = len(ring.allocs[0].parents)
-    shared = common(t.node.parents for t in touches)[depth:]
+    shared = common(t.node.parents for t in touches)
     single = all(t.landing or t.group is Group.BULK for t in touches)
-    outer: list[Stmt] = []
-    for stmt in shared:
-        if not (isinstance(stmt, Role) or (_threads(stmt) and (single or _whole_ctas(block, stmt)))):
+    threads: list[Stmt] = []
+    for n, stmt in enumerate(touches[0].node.parents[depth:]):
+        if single and _threads(stmt) and depth + n >= len(shared):
+            break  # the accesses are by different threads, or at least not in one loop
+        if isinstance(stmt, Role) or (_threads(stmt) and (single or _whole_ctas(block, stmt))):
+            threads.append(stmt)
+        elif not is_serial(stmt):
             break
-        outer.append(stmt)
-    at = depth + len(outer)
-    ends = [t.node.path[at] for t in touches]
-    inside = [n.stmt for n in found if any(n.stmt is e for e in ends)]
-    last = next(n for n in found if n.stmt is inside[-1])
-    return Side(touches, inside[0], last, tuple(outer), min(last.who.size, block.threads))
+    size = touches[0].node.collectives[touches[0].node.path.index(threads[-1]) + 1].size if threads else block.threads
+    first, ahead = _entrance(touches[0].node.path[depth:], threads)
+    last, after = _entrance(touches[-1].node.path[depth:], threads)
+    return Side(touches, first, ahead, last, after, tuple(threads), min(size, block.threads))
+
+
+def _entrance(path: tuple[Stmt, ...], threads: list[Stmt]) -> tuple[Stmt, tuple[Stmt, ...]]:
+    """The statement of a path up to which there is nothing but loops over threads and roles, and those that are left:
+    copies of them lead to the same threads."""
+    entered = 0
+    while entered < len(threads) and same_threads(threads[entered], path[entered]):
+        entered += 1
+    return path[entered], tuple(threads[entered:])
 
 
 def _threads(stmt: Stmt) -> bool:
@@ -143,11 +167,11 @@ def _whole_ctas(block: Block, stmt: Stmt) -> bool:
 
 def _executions(block: Block, side: Side) -> int:
     """How many collectives of one CTA execute the side's block."""
-    loops = [s for s in side.outer if isinstance(s, For) and not _whole_ctas(block, s)]
+    loops = [s for s in side.threads if isinstance(s, For) and not _whole_ctas(block, s)]
     return prod(product((s,)) or 1 for s in loops)
 
 
-def _fill(block: Block, ring: Ring, side: Side, full: str) -> tuple[int, Plan]:
+def _fill(block: Block, found: list[Node], ring: Ring, side: Side, full: str) -> tuple[int, Plan]:
     """The arrives that say that a slot is filled: how many in a CTA, and where."""
     landing = [t for t in side.touches if t.landing]
     if len(landing) == len(side.touches):
@@ -155,7 +179,7 @@ def _fill(block: Block, ring: Ring, side: Side, full: str) -> tuple[int, Plan]:
         if side.size > 1:
             arrive = by_threads("u", 1, 1, arrive)
         completes = Plan(completes=tuple((t.call, full) for t in landing))
-        return _executions(block, side), behind(side.last.stmt, 8, arrive) + completes
+        return _executions(block, side), side.finish(found, arrive) + completes
     if landing:
         raise Unplanned("a role fills a ring by TMA and by other means")
     stmts: list[Stmt] = []
@@ -163,21 +187,21 @@ def _fill(block: Block, ring: Ring, side: Side, full: str) -> tuple[int, Plan]:
         stmts.append(call(isa.cp_async_wait_all))
     if any(t.asynchronous for t in ring.reads):
         stmts.append(fence_proxy())
-    return _each_warp(side, stmts, Arrive(full, None), fenced=True)
+    return _each_warp(found, side, stmts, Arrive(full, None), fenced=True)
 
 
-def _each_warp(side: Side, stmts: list[Stmt], arrive: Stmt, *, fenced: bool) -> tuple[int, Plan]:
+def _each_warp(found: list[Node], side: Side, stmts: list[Stmt], arrive: Stmt, *, fenced: bool) -> tuple[int, Plan]:
     """Every warp arrives for itself, after its lanes have met if they speak for each other."""
     if side.size % WARP:
         raise Unplanned("a collective that is not whole warps hands on a ring")
     meet = (Fence(),) if fenced else ()
-    return side.size // WARP, behind(side.last.stmt, 8, *stmts, by_warps(side.size, *meet, arrive))
+    return side.size // WARP, side.finish(found, *stmts, by_warps(side.size, *meet, arrive))
 
 
 def _bytes(block: Block, ring: Ring, side: Side, touch: Touch) -> int:
     """Bytes that a copy of this side delivers to one CTA per execution of the side's block."""
-    inner = touch.node.path[len(ring.allocs[0].parents) + len(side.outer) :]
-    times = product(inner)
+    inner = [s for s in touch.node.path[len(ring.allocs[0].parents) :] if not isinstance(s, Role)]
+    times = product(s for s in inner if not _whole_ctas(block, s) and not any(same_threads(s, t) for t in side.threads))
     completion = touch.call.instr.completion
     if times is None or not isinstance(completion, CompleteTx):
         raise Unplanned("how many bytes a copy delivers depends on a condition or on sizes")
@@ -209,12 +233,12 @@ def _release(block: Block, found: list[Node], ring: Ring, side: Side, empty: str
     senders = block.cluster if everywhere else 1
     if all(t.group is Group.BULK for t in side.touches):
         done = (call(isa.bulk_commit), call(isa.bulk_wait_read, pending=0))
-        return _executions(block, side) * senders, behind(side.last.stmt, 8, *done, arrive)
+        return _executions(block, side) * senders, side.finish(found, *done, arrive)
     if loop is not None:
         warps = by_warps(side.size, arrive)
-        plan = behind(side.last.stmt, 8, not_first(loop, warps)) + afterwards(found, loop, side.last, 2, warps)
+        plan = side.finish(found, not_first(loop, warps)) + afterwards(found, loop, side.threads, 2, warps)
         return side.size // WARP * senders, plan
     generic = any(not t.asynchronous for t in side.touches)
     stmts: list[Stmt] = [fence_proxy()] if generic and any(t.asynchronous for t in ring.writes) else []
-    count, plan = _each_warp(side, stmts, arrive, fenced=generic)
+    count, plan = _each_warp(found, side, stmts, arrive, fenced=generic)
     return count * senders, plan

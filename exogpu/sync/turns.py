@@ -39,9 +39,8 @@ def _turns(block: Block, found: list[Node], nodes: list[Node], name: str) -> Pla
     wrappers = tuple(p for p in path[depth : at + 1] if not is_serial(p))
     declared = next(r for r in block.roles if nodes[-1].role is not None and r.name == nodes[-1].role[0])
     barrier = BarrierDecl(name, declared.threads // declared.unit, declared.unit // WARP)
-    inner = next(n for n in found if n.stmt is path[at + 1])  # a statement of the role's own block
     return (
         Plan(barriers=(barrier,))
         + before(nodes[0].path[depth], 0, *around(wrappers, Await(name, 1)))
-        + afterwards(found, path[depth], inner, 0, by_warps(declared.unit, Arrive(name, None)))
+        + afterwards(found, path[depth], wrappers, 0, by_warps(declared.unit, Arrive(name, None)))
     )

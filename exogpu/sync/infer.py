@@ -76,19 +76,13 @@ def _synchronised(proc: Proc, policy: Policy, reasons: list[str]) -> Iterator[tu
     """Synchronised forms of the kernel's data statements with their verdicts, until one is proved."""
     for proposed in proposals(proc, reasons):
         found, report = proposed, _judged(proposed, policy)
-        if report is not None and _races(report):
+        if report is not None and report.status is Status.REFUTED:
             found = fenced(proposed, policy) or proposed
             report = _judged(found, policy)
         if report is not None:
             yield found, report
         if report is not None and report.status is Status.PROVED:
             return
-
-
-def _races(report: Report) -> bool:
-    return any(
-        o.status is Status.REFUTED and o.rule.startswith(("race.", "smem.", "proxy.")) for o in report.obligations
-    )
 
 
 # -- few changes -------------------------------------------------------------------------------------------------------

@@ -44,9 +44,15 @@ class _Uses:
             filled = {self._filled.get(t.buffer) for t in ring.writes}
             yield from (name for name in self.names if name in filled)
         ends = {FULL: (writers, readers), EMPTY: (readers, writers), TURN: (readers, readers)}[kind]
-        matches = [(bool(self._arriving[n] & ends[0]), bool(self._awaiting[n] & ends[1]), n) for n in self.names]
-        yield from (name for arrives, awaits, name in matches if arrives and awaits)
-        yield from (name for arrives, awaits, name in matches if arrives != awaits)
+        for one_side in (False, True):
+            for name in self.names:
+                arrives, awaits = self._arriving[name], self._awaiting[name]
+                matches = (
+                    arrives & ends[0] or (one_side and not arrives),
+                    awaits & ends[1] or (one_side and not awaits),
+                )
+                if all(matches) and (arrives or awaits):
+                    yield name
 
 
 def _roles(side: tuple[Touch, ...]) -> Roles:
@@ -58,8 +64,9 @@ def naming(original: Proc, bare: Proc) -> Naming:
     uses, names, taken = _Uses(original), Names.of(bare), set[str]()
 
     def name(kind: str, ring: Ring) -> str:
-        known = next((n for n in uses.wishes(kind, ring) if n not in taken), None)
-        found = known or names.fresh(kind)
+        found = next((n for n in uses.wishes(kind, ring) if n not in taken), None)
+        while found is None or found in taken:
+            found = names.fresh(kind)
         taken.add(found)
         return found
 

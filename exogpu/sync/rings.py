@@ -85,7 +85,7 @@ def rings(found: list[Node], used: list[Touch]) -> list[Ring]:
             continue
         roles = [frozenset(t.node.role for t in side) for side in (writes, reads)]
         if not (roles[0] & roles[1]) or all(t.landing for t in writes):
-            key = (tuple(map(id, alloc.parents)), alloc.stmt.memory.ring, *roles)
+            key = (tuple(map(id, alloc.parents)), *roles)
             groups.setdefault(key, []).append(Ring((alloc,), alloc.stmt.memory.ring, writes, reads))
     return [_joined(parts) for parts in groups.values()]
 
@@ -93,7 +93,7 @@ def rings(found: list[Node], used: list[Touch]) -> list[Ring]:
 def _joined(parts: list[Ring]) -> Ring:
     return Ring(
         tuple(a for p in parts for a in p.allocs),
-        parts[0].slots,
+        min(p.slots for p in parts),
         tuple(t for p in parts for t in p.writes),
         tuple(t for p in parts for t in p.reads),
     )

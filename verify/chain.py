@@ -17,6 +17,7 @@ from exogpu.smt.poly import Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify import skipped
 from exogpu.verify.axioms import in_order
+from exogpu.verify.flat import Laps
 from exogpu.verify.graph import Edge
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
@@ -55,6 +56,16 @@ class Skipped:
     anchor: str
     distance: int
     var: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """Of `mine`, nested loops counted as one, the iteration `distance` after the place of the anchor in its own."""
+
+    anchor: str
+    distance: int
+    theirs: Laps
+    mine: Laps
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +110,7 @@ class Meant:
     anchor: str
 
 
-Where = Near | Skipped | First | Last | ThreadOf | Fixed | CtaOf | Meant
+Where = Near | Skipped | Flat | First | Last | ThreadOf | Fixed | CtaOf | Meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +326,9 @@ class ChainFormula:
                 return anchors[anchor].env[var or loop.var] + delta
             case Skipped():
                 raise TypeError("found by its count")
+            case Flat(anchor, distance, theirs, mine):
+                place = theirs.place(self.model, anchors[anchor]) + distance
+                return mine.at(self.model, place)[loop.var]
             case First(delta):
                 return to_poly(self.ctx, loop.lo, env) + delta
             case Last(delta):

@@ -242,12 +242,14 @@ class Search:
                     yield n, t
 
     def _ends_elsewhere(self, n: int) -> Iterator[tuple[int, int]]:
-        """In time, an asynchronous operation is issued before other threads see it done: a copy in another CTA (L11;
-        at home the arrive that announces it orders as much, without an axiom), a wgmma in its warpgroup (L12)."""
+        """In time, an asynchronous operation is issued before other threads see it done: a copy in another CTA (L11; at
+        home the arrive that announces a kernel's copy orders as much, without an axiom), a wgmma in its warpgroup
+        (L12)."""
         item = self.u.items[n]
         match item.event.completion:
             case TxOn() as copy if self.needs.temporal and "L11" in self.axioms:
-                if cta_meant(self.u.program, item) != item.first // self.u.program.threads:
+                away = cta_meant(self.u.program, item) != item.first // self.u.program.threads
+                if away or not self.u.program.sequential:
                     yield from self._completes(copy, item, self.u.number(n, item.first))
             case InGroup(Group.WGMMA) if self.needs.temporal and "L12" in self.axioms:
                 yield from self._group_waits(Group.WGMMA, item, self.u.number(n, item.first))

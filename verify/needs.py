@@ -49,10 +49,10 @@ class Needs:
     """What a path must do: order visibly or only in time, and pass through a fence of the given kind.
 
     `reads_only`: the source is an asynchronous read, so a `.read` group wait completes it. `both_async`: both accesses
-    are asynchronous; `overwrites`: and the second overwrites shared memory; `abroad`: and they may be of two CTAs.
-    `axioms`: what every path with an intermediate event relies on. `home`: the CTA in whose shared memory the two meet,
-    over the variables of the second; None if both can only be of one CTA, or it is global memory. `woken`: the path
-    begins with an await that the source, an arrive, helps to complete.
+    are asynchronous; `overwrites`: and the second overwrites shared memory of a cluster; `abroad`: and they may be of
+    two CTAs. `axioms`: what every path with an intermediate event relies on. `home`: the CTA in whose shared memory the
+    two meet, over the variables of the second; None if both can only be of one CTA, or it is global memory. `woken`:
+    the path begins with an await that the source, an arrive, helps to complete.
     """
 
     temporal: bool = False

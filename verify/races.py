@@ -73,7 +73,10 @@ def conflicts(program: Program) -> Iterator[Conflict]:
 
 
 def conflicting(a: Access, b: Access) -> bool:
-    """At least one writes, and they are not the same reduction."""
+    """At least one writes, and they are not the same reduction; any use of a register by its thread and one by wgmma
+    (PTX ISA, wgmma.fence and wgmma.wait_group)."""
+    if Proxy.REGISTER in (a.proxy, b.proxy) and a.proxy is not b.proxy:
+        return True
     if a.mode is Mode.READ and b.mode is Mode.READ:
         return False
     return not (a.mode is Mode.REDUCE and b.mode is Mode.REDUCE and a.proxy is b.proxy)
@@ -144,7 +147,7 @@ def ordering_needs(program: Program, buffer: Buffer, first: Use, second: Use) ->
         fence=fence,
         reads_only=bulk_read and a.mode is Mode.READ,
         both_async=both,
-        overwrites=both and b.mode is not Mode.READ and isinstance(buffer.memory, Smem),
+        overwrites=both and b.mode is not Mode.READ and isinstance(buffer.memory, Smem) and program.cluster > 1,
         abroad=both and program.cluster > 1 and _leaves_home(buffer, first, second),
         axioms=_completion_axioms(first) | _issue_axioms(second),
         home=b.dims[0][0] if buffer.per_cta and isinstance(buffer.memory, Smem) else None,

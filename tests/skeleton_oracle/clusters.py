@@ -27,7 +27,8 @@ def multicast(b: Build, producer: Team, consumer: Team) -> None:
 
     def use(r: Round) -> Block:
         fence = "proxy_fence(everywhere=True)"
-        free = lines(*(f"arrive(peer({empty}[{r.slot}], {c}){scope})" for c in range(2)))
+        # CTA 1 waits for its own consumer: nobody gets ahead of that who is told of CTA 0 alone
+        free = lines(*(f"arrive(peer({empty}[{r.slot}], {c}){scope})" for c in (1, 0)))
         release = free if each else (*lines("warp_sync()"), Line("with elect():", free))
         return (*lines(f"wait({full}[{r.slot}], parity={r.turn})", f"load({tile}[{r.slot}])", fence), *release)
 

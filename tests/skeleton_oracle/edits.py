@@ -14,7 +14,7 @@ NAME = re.compile(r"\b[a-z]+\d+\b")
 
 def edited(block: Block, random: Random) -> Block:
     """The program with one edit; maybe the same, maybe not well formed."""
-    return random.choice(EDITS)(block, random)
+    return random.choice(EDITS)(block, random) if _inside(block) else block
 
 
 def _inside(block: Block) -> list[tuple[Path, Line]]:
@@ -80,7 +80,9 @@ def wrap(block: Block, random: Random) -> Block:
     path, line = random.choice(_inside(block))
     loops = [re.match(r"for (\w+) in", _at(block, path[:k]).text) for k in range(3, len(path))]
     variables = [m.group(1) for m in loops if m]
-    heads = ["with elect():", "if tid == 0:", "if n > 1:"]
+    heads = ["with elect():", "if tid == 0:", "if n > 1:", "if tid < n:", "if lane < 16:", "if warp == 0:"]
+    heads += ['if pred("q", tid):', "if rank == 0:"]
+    heads += [f"if {v} < tid:" for v in variables]
     heads += [f"if {v} >= 1:" for v in variables] + [f"if {v} % 2 == 0:" for v in variables]
     heads += [f'if pred("q", {v}):' for v in variables]
     return put(block, path, Line(random.choice(heads), (line,)))
@@ -146,6 +148,7 @@ REPLACED = (
     ("load(", "store("),
     ("with elect():", "if tid == 0:"),
     ("if tid == 0:", "with elect():"),
+    ("with elect():", "with elect(any=True):"),
     ("if tid == 0:", "if tid == 31:"),
     ("range(n)", "range(n + 1)"),
     ("range(n)", "range(1, n)"),
@@ -154,6 +157,11 @@ REPLACED = (
     ("])", "], relaxed=True)"),
     ("])", '], scope="cluster")'),
     ("])", "], count=2)"),
+    (", 1)", ", 1, relaxed=True)"),
+    (" + 1)", " + 1, relaxed=True)"),
+    ("signal(", "signal_add("),
+    (", relaxed=True", ""),
+    ('fence("gpu")', 'fence("cta")'),
 )
 
 
@@ -177,6 +185,7 @@ ADDED = (
     'fence("cta")',
     'fence("cluster")',
     "cluster_sync()",
+    "exit()",
 )
 
 

@@ -8,7 +8,7 @@ from tests.skeleton_oracle.clusters import asynchronous, handover, meetings, mul
 from tests.skeleton_oracle.lines import Block
 from tests.skeleton_oracle.rings import ring
 from tests.skeleton_oracle.starts import initialise, reuse
-from tests.skeleton_oracle.steps import copies, exchange, products, stores, turns
+from tests.skeleton_oracle.steps import copies, exchange, products, semaphore, stores, tally, turns
 from tests.skeleton_oracle.teams import Build
 
 SMALL = (32, 32, 64)
@@ -51,6 +51,8 @@ def _roles(b: Build) -> None:
     able = [t for t in b.teams if t.whole_warps]
     if able and b.chance(0.2):
         b.pick((exchange, stores))(b, b.pick(able))
+    if b.chance(0.15):
+        b.pick((semaphore, tally))(b, *b.teams[:2])
     if len(able) >= 2 and b.chance(0.15):
         turns(b, *able[:2])
 

@@ -70,7 +70,10 @@ def _filled(b: Build, ring: Ring, team: Team, tensor: bool) -> int:
         arrivals = side.arrivals
         return side.body
 
-    loop = ring.trips.loop(b, body, plain=ring.asynchronous and team.threads > 1 and b.chance(0.9))
+    if ring.trips.straight and b.chance(0.15):
+        loop = ring.trips.split(b, body)
+    else:
+        loop = ring.trips.loop(b, body, plain=ring.asynchronous and team.threads > 1 and b.chance(0.9))
     if ring.asynchronous:
         loop = team.one(*loop)
     team.body += loop
@@ -125,8 +128,8 @@ def _emptied(b: Build, ring: Ring, team: Team, acc: str) -> int:
         return made
 
     team.body += ring.trips.loop(b, body)
-    if acc and last:
-        team.body += lines("wgmma_wait(0)", f"load({acc})")
+    if acc:
+        team.body += lines("wgmma_wait(0)", *([f"load({acc})"] if last else []))
     return arrivals
 
 

@@ -88,6 +88,44 @@ def turns(b: Build, one: Team, other: Team) -> None:
     other.body += (*lines(f"bar_arrive({a}, {count})"), Line(f"for {j} in range({bound}):", lines(*come)))
 
 
+def semaphore(b: Build, one: Team, other: Team) -> None:
+    """Two roles take turns at global memory, by the values of a flag."""
+    f, y = b.declare("flag", "flags()"), b.declare("y", f"gmem({min(one.threads, other.threads)})")
+    i, j = b.name("i"), b.name("j")
+    bound = b.pick(("n", "n", "n + 1", "3"))
+    for team, v, turn, use in ((one, i, f"2 * {i}", "store"), (other, j, f"2 * {j} + 1", "load")):
+        first, second = meet(b, team) if team.threads > 1 else "", meet(b, team) if team.threads > 1 else ""
+        window = f"{y}[tid]" if use == "store" else y
+        access = f"{use}({window})" if one.threads <= other.threads or use == "load" else f"update({y}[0])"
+        relaxed = b.chance(0.3)
+        wait = [f"spin({f}, {turn}, relaxed=True)", 'fence("gpu")'] if relaxed else [f"spin({f}, {turn})"]
+        tell = ['fence("gpu")', f"signal({f}, {turn} + 1, relaxed=True)"] if relaxed else [f"signal({f}, {turn} + 1)"]
+        body = (
+            *team.one(*lines(*wait)),
+            *lines(*([first] if first else []), access, *([second] if second else [])),
+            *team.one(*lines(*tell)),
+        )
+        team.body.append(Line(f"for {v} in range({bound}):", body))
+
+
+def tally(b: Build, writers: Team, reader: Team) -> None:
+    """What all threads have written is read when their additions make up the number."""
+    f, y = b.declare("flag", "flags()"), b.declare("y", f"gmem({writers.threads})")
+    writers.body += lines(f"store({y}[tid])")
+    if writers.whole_warps and b.chance(0.4):
+        writers.body += (Line(meet(b, writers)), *writers.one(Line(f"signal_add({f}, 1)")))
+        count = writers.units if writers.units == 1 else 1
+    else:
+        writers.body += lines(f"signal_add({f}, 1)")
+        count = writers.threads
+    wait = lines(f"spin({f}, {count})")
+    if reader.whole_warps and b.chance(0.5):
+        reader.body += (*reader.one(*wait), Line(meet(b, reader)))
+    else:
+        reader.body += wait
+    reader.body += lines(f"load({y})")
+
+
 def _looped(b: Build, *texts: str) -> Block:
     return _around(b, lines(*texts))
 

@@ -25,31 +25,45 @@ Body = Callable[[Round], Block]
 
 @dataclass(frozen=True, slots=True)
 class Trips:
-    """Rounds that several roles go through alike; `depth` slots."""
+    """Rounds that several roles go through alike; `depth` slots, of which the first is number `first`."""
 
     depth: int
     bounds: tuple[str, ...]
     guard: str | None
+    first: int
+
+    @property
+    def straight(self) -> bool:
+        """One loop, and no condition."""
+        return len(self.bounds) == 1 and self.guard is None
+
+    def round(self, v: str) -> Round:
+        """The round of this index."""
+        ahead = f"({v} + {self.first})" if self.first else v
+        before = self.first - 1 if self.first else self.depth - 1
+        return Round(f"{ahead} % {self.depth}", f"{v} // {self.depth}", f"{v} >= 1", f"({v} + {before}) % {self.depth}")
+
+    def split(self, b: Build, body: Body) -> Block:
+        """The first round of every slot, without what the body begins with, then all others."""
+        i = b.name("i")
+        rest = body(self.round(i))
+        first = Line(f"for {i} in range(min({self.bounds[0]}, {self.depth})):", rest[1:])
+        return (first, Line(f"for {i} in range({self.depth}, {self.bounds[0]}):", rest))
 
     def loop(self, b: Build, body: Body, *, plain: bool = False) -> Block:
         """The loop in one role; `plain`: rather without counters."""
         s = self.depth
-        straight = len(self.bounds) == 1 and self.guard is None
-        style = b.pick(("index", "index", "index", "count") if straight else ("count",))
-        if straight and plain:
+        style = b.pick(("index", "index", "index", "count") if self.straight else ("count",))
+        if self.straight and plain:
             style = "index"
-        elif s == 1 or b.chance(0.1):
+        elif not self.first and (s == 1 or b.chance(0.1)):
             style = b.pick((style, "phase"))
         names = [b.name("i") for _ in self.bounds]
         if style == "index":
-            inside = body(
-                Round(f"{names[0]} % {s}", f"{names[0]} // {s}", f"{names[0]} >= 1", f"({names[0]} - 1) % {s}")
-            )
-            return self._nest(names, (), inside)
+            return self._nest(names, (), body(self.round(names[0])))
         if style == "count":
             c = b.name("c")
-            inside = body(Round(f"{c} % {s}", f"{c} // {s}", f"{c} >= 1", f"({c} - 1) % {s}"))
-            return self._nest(names, lines(f"{c} = 0"), (*inside, Line(f"{c} += 1")))
+            return self._nest(names, lines(f"{c} = 0"), (*body(self.round(c)), Line(f"{c} += 1")))
         slot, phase = b.name("s"), b.name("ph")
         inside = body(Round(slot if s > 1 else "0", phase, None, ""))
         if s == 1:
@@ -74,4 +88,5 @@ def trips(b: Build, depth: int) -> Trips:
     bounds: tuple[str, ...] = (b.pick(BOUNDS),)
     if b.chance(0.2):
         bounds = (b.pick(("n", "n", "2")), b.pick(("2", "3", "n")))
-    return Trips(depth, bounds, 'pred("{}", {{}})'.format(b.name("p")) if b.chance(0.12) else None)
+    guard = 'pred("{}", {{}})'.format(b.name("p")) if b.chance(0.12) else None
+    return Trips(depth, bounds, guard, b.random.randrange(depth) if b.chance(0.2) else 0)

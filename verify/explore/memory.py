@@ -51,8 +51,9 @@ class Unordered(NamedTuple):
 
 class Fences(NamedTuple):
     """Rows of proxy fences of which one must cover an ordinary access before an asynchronous one; and rows that would
-    for another state space. `ended`: to overwrite what asynchronous operations have read it is enough that they have
-    certainly ended (axiom L4); `counts`: the access is a use of an mbarrier, for which the same holds (axiom L11)."""
+    for another state space. `ended`: for asynchronous operations to overwrite what others have used it is enough that
+    these have certainly ended (axiom L4); `counts`: the access is a use of an mbarrier, for which the same holds (axiom
+    L11)."""
 
     rows: tuple[int, ...]
     narrow: tuple[int, ...]
@@ -112,7 +113,8 @@ def _missing(first: Record, second: Record, shared: int, mind: Mind, fences: Fen
     needed = OWN_LANE if apart else KNOWN
     if known(mind, PLAIN, first) < needed:
         uses = fences.counts and first.footprint.window.ref.name == second.footprint.window.ref.name
-        ended = uses or (fences.ended and first.source and not (first.generic or second.generic))
+        overwrites = second.mode is not Mode.READ and not (first.generic or second.generic)
+        ended = uses or (fences.ended and overwrites)
         return None if ended and known(mind, TEMPORAL, first) >= needed else ""
     if not first.generic or second.generic:
         return None

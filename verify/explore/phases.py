@@ -183,11 +183,23 @@ def initialises(m: Machine, s: Strand) -> None:
             message = f"mbarrier `{b.name}` is initialised again while it is in use"
             m.fail(Finding("mbar.reinit", message, e.op.span, "already initialised", (s.number,)))
         touch(m, s, s.footprints[m.pc[s.number]][0], Mode.WRITE)
+        other = sharing(m, key)
+        if other is not None:
+            message = f"mbarrier `{b.name}` is initialised in the memory of mbarrier `{other.name}`, which is in use"
+            m.fail(Finding("mbar.alias", message, e.op.span, "common storage", (s.number,)))
         b.start(op.count, (s.number, m.pc[s.number] + 1))
         m.note(s, "initialises", b.name, f"phase 0: {op.count} arrivals pending")
     if s.weight > 1:
         message = f"{operation(e)} is executed by {s.weight} threads"
         m.fail(Finding("mbar.reinit", message, e.op.span, "one thread initialises", (s.number,)))
+
+
+def sharing(m: Machine, key: Key) -> Mbarrier | None:
+    """Another mbarrier in the same memory that is initialised."""
+    entries = m.program.overlaid.get(m.program.storage.space(key[1], key[0]), ())
+    places = {found for found, where in entries if where == key}
+    others = (m.mbarriers[where] for found, where in entries if found in places and where != key)
+    return next((b for b in others if b.valid), None)
 
 
 def invalidates(m: Machine, s: Strand) -> None:

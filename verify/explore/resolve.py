@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exogpu.ir.collective import WARP
-from exogpu.ir.skeleton.objects import Ref
+from exogpu.ir.skeleton.objects import Flags, Global, Ref
 from exogpu.ir.skeleton.operations import (
     Access,
     Arrive,
@@ -107,7 +107,8 @@ class Resolution:
             self._wrong("cluster.remote_op", message, f"only on the own CTA's {what}")
 
     def _alive(self, ref: Ref, cta: int) -> None:
-        if cta != EVERYWHERE and not 0 <= cta < self.walk.setting.skeleton.cluster:
+        everywhere = isinstance(self.walk.setting.storage.objects[ref.name], Global | Flags)
+        if not everywhere and not 0 <= cta < self.walk.setting.skeleton.cluster:
             self._wrong("bounds", f"`{ref.name}` of CTA {cta}, which the cluster does not have", "no such CTA")
 
     def _outside(self, found: OutOfBounds) -> None:

@@ -9,13 +9,20 @@ from exogpu.verify.explore.actions import ACTIONS
 from exogpu.verify.explore.collectives import is_collective, together
 from exogpu.verify.explore.finding import Finding
 from exogpu.verify.explore.machine import RUNNING, WARP_WAITS, Machine
+from exogpu.verify.explore.phases import sharing
 from exogpu.verify.explore.program import Strand
 from exogpu.verify.explore.progress import done, end, gathered, settle_cluster
 from exogpu.verify.explore.storage import EVERYWHERE
 
 
 def begin(m: Machine) -> None:
-    """Ends strands that have nothing to do."""
+    """Ends strands that have nothing to do; raises Violation if mbarriers lie on one another."""
+    for key, b in m.mbarriers.items():
+        other = sharing(m, key) if b.valid else None
+        if other is not None:
+            span = m.program.storage.objects[key[1]].span
+            message = f"mbarriers `{b.name}` and `{other.name}` are initialised in the same memory"
+            m.fail(Finding("mbar.alias", message, span, "common storage", ()))
     for s in m.program.strands:
         if not s.events:
             m.started.add(s.cta)

@@ -22,6 +22,7 @@ from exogpu.ir.stmt import Point
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.source import Span
 from exogpu.verify.declared import CLUSTER_BARRIER
+from exogpu.verify.iterations import common_period
 from exogpu.verify.program import Applied, Barrier, Derived, Event
 from exogpu.verify.skeleton.place import Place
 from exogpu.verify.skeleton.unsupported import NotModelled
@@ -29,8 +30,6 @@ from exogpu.verify.skeleton.walk import every_ref, every_statement
 
 IDS = 16
 """Named barriers of a CTA (PTX ISA, bar)."""
-TRIED = 64
-"""Values of a loop variable for which the ids of named barriers are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +164,7 @@ class Signals:
             known = self.barriers.setdefault(name, Barrier(name, 1, wanted, span, named=True))
             if known.count != wanted:
                 raise NotModelled(f"named barrier {value} is used for {known.count} and for {wanted} threads", span)
-            self._whole_warps(part, span)
+            self.whole_warps(part, span)
             yield from (Part(name, Int(0), piece) for piece in self._apart(part))
 
     def _in_cta(self, guard: Cond, cta: int) -> Cond:
@@ -179,12 +178,13 @@ class Signals:
                 self.derived[f"{name}@{cta}"] = replace(meaning, args=args)
         return substitute_cond(guard, here)
 
-    def _whole_warps(self, place: Place, span: Span) -> None:
-        """Barriers count warps, so all lanes of a warp come together (PTX ISA, bar)."""
+    def whole_warps(self, place: Place, span: Span) -> None:
+        """Barriers count warps, and some instructions are executed by warps, so all lanes come together (PTX ISA, bar,
+        wgmma.wait_group)."""
         here = set(place.who)
         warps = {t // WARP for t in place.who}
         if place.explicit or any(t not in here for t in range(place.role.threads) if t // WARP in warps):
-            raise NotModelled("only some threads of a warp come to a barrier", span)
+            raise NotModelled("only some threads of a warp are here", span)
 
     def flag(self, ref: Ref, place: Place, read: Callable[[Index], Index]) -> Iterator[Part]:
         """The flags that the threads of a place mean by a reference."""
@@ -198,7 +198,7 @@ class Signals:
 
     def cluster(self, place: Place, span: Span) -> Iterator[Part]:
         """The cluster's own barrier."""
-        self._whole_warps(place, span)
+        self.whole_warps(place, span)
         everybody = sum(b.role.threads * len(b.role.ctas) for b in self.skeleton.bodies)
         self.barriers.setdefault(CLUSTER_BARRIER, Barrier(CLUSTER_BARRIER, 1, everybody, span, named=True, split=True))
         yield from (Part(CLUSTER_BARRIER, Int(0), piece) for piece in self._apart(place))
@@ -244,8 +244,8 @@ def _told_apart(
     elif names == {RANK}:
         wanted = sorted({evaluate(first, {RANK: c}) for c in place.role.ctas})
         choices = [(v, _where(first, v, place)) for v in wanted]
-    elif small and len(names) == 1:
-        wanted = sorted({evaluate(first, dict.fromkeys(names, v)) for v in range(TRIED)})
+    elif small and len(names) == 1 and (period := common_period(Cmp("==", first, Int(0)), next(iter(names)))):
+        wanted = sorted({evaluate(first, dict.fromkeys(names, v)) for v in range(period)})
         choices = [(v, _where(first, v, place)) for v in wanted]
     else:
         raise NotModelled("which barrier is meant depends on more than one thing", span)

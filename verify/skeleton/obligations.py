@@ -13,7 +13,7 @@ from functools import partial
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Index, Int
 from exogpu.smt.terms import Formula
-from exogpu.verify.bounds import bounds
+from exogpu.verify.bounds import bounds, target_cta
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, cta_meant
 from exogpu.verify.index import to_formula, to_poly
@@ -75,6 +75,7 @@ def _claims(program: Program, facts: Facts) -> Iterator[Claim]:
     for event in program.events:
         for n, access in enumerate(event.accesses):
             yield from bounds(program, event, access, n)
+        yield from target_cta(program, event)
     for checked in facts.checks:
         yield _check(checked)
 
@@ -93,8 +94,10 @@ def _check(checked: Checked) -> Claim:
     def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
         return not holds(cond, xs[0].env)
 
-    text = checked.stmt.text or "the condition"
     prop = Property(f"check/{event.id}", (event,), bad, check)
+    if checked.stmt is None:
+        return Claim(prop, "bounds", "the window is inside its object", "the window leaves its object", event.span)
+    text = checked.stmt.text or "the condition"
     return Claim(prop, "seq.mismatch", f"{text} holds", f"{text} does not hold", checked.stmt.span)
 
 
@@ -278,6 +281,8 @@ def _not_lapped(program: Program, barrier: Barrier, wait: Event, flows: tuple[Fl
         mine = [f for f in here if f.arrivals and {c for c in channels(program, wait) if c[1] == cta} <= f.channels]
         ways = [[_overtaking(barrier, wait, s, cta, own=True) for s in f.statements] for f in mine]
         ways += [[_overtaking(barrier, wait, s, cta) for s in f.statements] for f in here]
+        apart = [(f, by) for f in here if len(by_cta := _from(program, f, cta)) > 1 for by in by_cta]
+        ways += [[_overtaking(barrier, wait, s, cta, by=by) for s in f.statements] for f, by in apart]
         found = any_of(program, base, ways)
         if found.status is not Status.PROVED:
             yield found
@@ -286,8 +291,16 @@ def _not_lapped(program: Program, barrier: Barrier, wait: Event, flows: tuple[Fl
     yield base
 
 
-def _overtaking(barrier: Barrier, wait: Event, signal: Event, cta: int, *, own: bool = False) -> Goal:
-    """A part of the next phase in the slot, or the waiting thread's `own`, comes after the wait."""
+def _from(program: Program, flow: Flow, cta: int) -> list[int]:
+    """The CTAs whose threads signal a CTA's barrier."""
+    return sorted({t // program.threads for t, c in flow.channels if c == cta})
+
+
+def _overtaking(
+    barrier: Barrier, wait: Event, signal: Event, cta: int, *, own: bool = False, by: int | None = None
+) -> Goal:
+    """A part of the next phase in the slot, or the waiting thread's `own`, or what a CTA contributes, comes after the
+    wait."""
     ring = barrier.ring
 
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
@@ -295,11 +308,14 @@ def _overtaking(barrier: Barrier, wait: Event, signal: Event, cta: int, *, own: 
         parts = [ctx.eq(phases.cta(x), cta), phases.same_cta(x, y), ctx.eq(phases.phase(y), waited + ring)]
         if own:
             parts.append(model.same_thread(x.threads, y.threads))
+        if by is not None:
+            parts.append(ctx.eq(phases.own_cta(y), by))
         return ctx.api.conj(parts)
 
     def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
         same = cta == cta_meant(u.program, x) == cta_meant(u.program, y) and (not own or x.first == y.first)
+        same = same and by in (None, y.first // u.program.threads)
         return same and u.number_at(x) == u.number_at(y) - ring
 
-    name = f"parity/{barrier.name}/{wait.id}-{signal.id}{'/own' * own}"
+    name = f"parity/{barrier.name}/{wait.id}-{signal.id}{'/own' * own}{'' if by is None else f'/{by}'}"
     return Goal(name, wait, signal, condition, check, Needs(temporal=True))

@@ -33,7 +33,7 @@ def observed(program: Program, barrier: Barrier, flows: Sequence[Flow]) -> Itera
         if flow is None:
             continue
         waits = list(_waits(program, barrier, cta))
-        starts = (0, -barrier.ring)
+        starts = (0, *range(-barrier.ring, 0))
         ways = [_way(barrier, flow, cta, w, start) for w in waits for start in starts]
         found = any_of(program, base, ways)
         if found.status is not Status.PROVED:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from exogpu.ir.collective import WARP, WARPGROUP
-from exogpu.ir.index import Index, Int
+from exogpu.ir.index import Cond, Index, Int
 from exogpu.ir.instr import Commit as CommitGroup
 from exogpu.ir.instr import Group, Mode, Proxy
 from exogpu.ir.instr import ProxyFence as FencesProxies
@@ -16,6 +16,7 @@ from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Ref, Registers
 from exogpu.ir.skeleton.tree import TID, For, Skeleton, Step, Stmt
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
+from exogpu.verify.bounds import BULK_CHUNK
 from exogpu.verify.program import (
     Access,
     Action,
@@ -52,6 +53,7 @@ class Operations:
     signals: Signals
     events: list[Event] = field(default_factory=list)
     checks: list[Checked] = field(default_factory=list)
+    inside: list[Cond] = field(default_factory=list)
 
     def operation(self, stmt: Stmt, place: Place, read: Reading, fences: Fences) -> None:
         """The events of a statement that is no control; `fences` are those right before and behind it."""
@@ -64,10 +66,8 @@ class Operations:
                 self._collective(stmt, place, read, fences)
             case op.Commit() | op.Wait() | op.ProxyFence() | op.WgmmaFence() | op.InitFence() | op.MemoryFence():
                 self._ordering(stmt, place)
-            case op.Check(cond):
-                tested = substitute_cond(read.cond(cond), self._who(stmt, place).names)
-                event = self.event(stmt, place, "check", Exec.EACH, computed=(Computed(Int(0), (tested,)),))
-                self.checks.append(Checked(event, tested, stmt))
+            case op.Check():
+                self._check(stmt, place, read)
             case op.SetMaxnreg():
                 return  # `maxnreg` looks at them as a whole
             case op.Signal() | op.Spin():
@@ -76,6 +76,11 @@ class Operations:
                 raise NotModelled(f"`{feature}` has no model", stmt.span)
             case _:
                 raise NotModelled("this statement has no model", stmt.span)
+
+    def _check(self, stmt: op.Check, place: Place, read: Reading) -> None:
+        tested = substitute_cond(read.cond(stmt.cond), self._who(stmt, place).names)
+        event = self.event(stmt, place, "check", Exec.EACH, computed=(Computed(Int(0), (tested,)),))
+        self.checks.append(Checked(event, tested, stmt))
 
     # -- data ----------------------------------------------------------------------------------------------------
 
@@ -142,6 +147,7 @@ class Operations:
         for buffer, dims in self.windows.dims(ref, who.rank if cta is None else cta):
             for lo, _ in dims if unit > 1 else ():
                 uniform(read.index(lo), unit, ref)
+            self.inside += self.windows.inside(ref, read.index, who.names)
             found: Dims = tuple((substitute_index(read.index(lo), who.names), n) for lo, n in dims)
             yield Access(buffer, found, mode, proxy, ref.span)
 
@@ -161,6 +167,8 @@ class Operations:
         size = literal(read.index(tx))
         if size is None:
             raise NotModelled("the number of bytes is not a constant", stmt.span)
+        if isinstance(stmt, op.TmaLoad) and size % BULK_CHUNK:
+            raise NotModelled(f"a bulk copy has a multiple of {BULK_CHUNK} bytes", stmt.span)
         for part in self.signals.parts(barrier, place, read.index):
             meant = None if cta is None else substitute_index(cta, self._who_of(part.place).names)
             writes = self._accesses(dst, Mode.WRITE, proxy, part.place, read, cta)
@@ -268,6 +276,8 @@ class Operations:
             self.event(stmt, place, label, Exec.EACH, action=action, aligned=True)
 
     def _ordering(self, stmt: Stmt, place: Place) -> None:
+        if isinstance(stmt, op.WgmmaFence) or (isinstance(stmt, op.Commit | op.Wait) and stmt.group is Group.WGMMA):
+            self.signals.whole_warps(place, stmt.span)
         match stmt:
             case op.Commit(group):
                 warps = group is Group.WGMMA
@@ -343,6 +353,8 @@ class Operations:
             steps.append(PathStep(position, loop, len(place.guards)))
             position = 0
         guards = (*(substitute_cond(g, who.names) for g in place.guards), *who.guards)
+        if self.inside:
+            computed = (*computed, Computed(Int(0), tuple(self.inside)))
         place_of_slot = None if slot is None else substitute_index(slot, who.names)
         event = Event(
             id=len(self.events),
@@ -362,6 +374,8 @@ class Operations:
             computed=computed if place_of_slot is None else (*computed, Computed(place_of_slot)),
         )
         self.events.append(event)
+        self.checks += (Checked(event, cond, None) for cond in self.inside)
+        self.inside = []
         if place_of_slot is not None:
             self.signals.slots[event.id] = place_of_slot
         return event

@@ -277,6 +277,30 @@ def landed(awaits):
     return kernel
 
 
+def placed(cell, counted):
+    """Two mbarriers in one place."""
+
+    @skeleton
+    def kernel():
+        x = smem(4)
+        if counted:
+            full = mbarrier(count=1, at=x[0])
+            empty = mbarrier(count=1, at=x[cell])
+        else:
+            full = mbarrier(at=x[0])
+            empty = mbarrier(at=x[cell])
+        with role("p", threads=1):
+            if not counted:
+                init(full, 1)
+                init(empty, 1)
+            arrive(full)
+            wait(full, parity=0)
+            arrive(empty)
+            wait(empty, parity=0)
+
+    return kernel
+
+
 TWINS = [
     ("mbar.parity_alias | deadlock.cycle", elects(64), elects(32)),
     ("deadlock.cycle", meets_first(31), meets_first(0)),
@@ -292,5 +316,7 @@ TWINS = [
     ("bar.divergence", everybody(True), everybody(False)),
     ("deadlock.cycle", first_lane(1), first_lane(0)),
     ("race.raw", landed(False), landed(True)),
+    ("mbar.alias", placed(0, True), placed(1, True)),
+    ("mbar.alias", placed(0, False), placed(1, False)),
     ("mbar.unobserved_phase", unobserved(False), unobserved(True)),
 ]

@@ -180,10 +180,100 @@ def reaches(ahead):
     return kernel
 
 
+def overlaid(rounds):
+    """Beyond an object's own cells there are others of the same storage."""
+
+    @skeleton
+    def kernel():
+        x = smem(2, 4)
+        y = smem(1, at=x[1, 3])
+        with role("p", threads=1):
+            for i in range(rounds):
+                store(x[0, i])
+            store(y)
+
+    return kernel
+
+
+def chosen(free):
+    """The lane that the hardware chooses need not be the one with a number."""
+
+    @skeleton
+    def kernel():
+        x = smem()
+        with role("p", threads=32):
+            t = 31 - tid
+            if t == 31:
+                store(x)
+            if free:
+                with elect(any=True):
+                    load(x)
+            else:
+                with elect():
+                    load(x)
+
+    return kernel
+
+
+def relaxes(ctas, relaxed):
+    """A relaxed arrival does for asynchronous operations that overwrite what others have used, in a cluster (L4)."""
+
+    @skeleton
+    def kernel(n: size):
+        cluster(ctas)
+        full = mbarrier(count=1)
+        empty = mbarrier(count=4)
+        a = smem()
+        acc = registers()
+        with role("p", threads=1, ctas=0):
+            for i in range(n):
+                wait(empty, parity=i + 1)
+                arrive(full, tx=64)
+                tma_load(a, full, bytes=64)
+        with role("c", warps=4, ctas=0):
+            for i in range(n):
+                wait(full, parity=i)
+                wgmma_fence()
+                wgmma(acc, a)
+                wgmma_commit()
+                wgmma_wait(0)
+                with elect():
+                    arrive(empty, relaxed=relaxed)
+
+    return kernel
+
+
+def waits_alone(alone):
+    """All lanes of a warp wait for their wgmmas together."""
+
+    @skeleton
+    def kernel():
+        a = smem()
+        acc = registers()
+        with role("p", threads=128):
+            wgmma_fence()
+            wgmma(acc, a)
+            wgmma_commit()
+            wgmma_wait(0)
+            if alone:
+                with elect():
+                    wgmma_wait(0)
+            else:
+                wgmma_wait(0)
+
+    return kernel
+
+
 TWINS = [
     ("cluster.entry", enters(True), enters(False)),
     ("bounds", reaches(1), reaches(0)),
     ("mbar.tx_bytes", announces(True), announces(False)),
+    ("bounds", reaches(-1), reaches(0)),
+    ("bounds", overlaid(5), overlaid(4)),
+    ("race.raw", chosen(True), chosen(False)),
+    ("race.waw | race.war", relaxes(1, True), relaxes(1, False)),
+    ("race.waw | race.war", relaxes(1, True), relaxes(2, True)),
+    ("wgmma.convergence", waits_alone(True), waits_alone(False)),
     ("setmaxnreg.pool", pool(248), pool(240)),
     ("seq.mismatch", results(5), results(6)),
     ("mbar.alias", alias(0), alias(1)),

@@ -301,6 +301,30 @@ def placed(cell, counted):
     return kernel
 
 
+def ends(rounds):
+    """Threads that end in the first round of a loop do nothing behind it."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(count=1)
+        with role("p", threads=1):
+            if rounds:
+                for i in range(n):
+                    exit()
+            else:
+                if n > 0:
+                    exit()
+            arrive(full)
+        with role("c", threads=1):
+            if rounds:
+                wait(full, parity=0)
+            else:
+                if n == 0:
+                    wait(full, parity=0)
+
+    return kernel
+
+
 TWINS = [
     ("mbar.parity_alias | deadlock.cycle", elects(64), elects(32)),
     ("deadlock.cycle", meets_first(31), meets_first(0)),
@@ -318,5 +342,6 @@ TWINS = [
     ("race.raw", landed(False), landed(True)),
     ("mbar.alias", placed(0, True), placed(1, True)),
     ("mbar.alias", placed(0, False), placed(1, False)),
+    ("deadlock.cycle", ends(True), ends(False)),
     ("mbar.unobserved_phase", unobserved(False), unobserved(True)),
 ]

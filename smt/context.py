@@ -99,6 +99,18 @@ class Context:
             self._natural.update(q.symbols())
         return quotient + q
 
+    def quotient(self, p: Poly, divisor: Poly) -> Poly:
+        """Floor division of `p >= 0` by `divisor >= 1`; anything else has any quotient."""
+        if divisor.constant is not None and divisor.constant > 0:
+            return self.floordiv(p, divisor.constant)
+        defined = self.api.conj((self.ge(p, 0), self.ge(divisor, 1)))
+
+        def constraint(q: Poly) -> Formula:
+            inside = self.between(q * divisor, p, q * divisor + divisor)
+            return self.api.implies(defined, self.api.conj((self.ge(q, 0), inside)))
+
+        return self._define(("quotient", p, divisor), constraint)
+
     def mod(self, p: Poly, divisor: int) -> Poly:
         """Remainder of floor division by a positive constant."""
         return p - self.floordiv(p, divisor) * divisor
@@ -224,8 +236,8 @@ class Context:
         yield implies(conj((nonneg, self.lt(v, u))), self.le(q + s, p))
 
     def exact_products(self, env: Mapping[str, int]) -> bool:
-        """Pins every factor to its value in `env` (defines `s = c -> u*s = c*u`), and says how far two products lie apart
-        that `env` has wrong; False if nothing was new."""
+        """Pins every factor to its value in `env` (defines `s = c -> u*s = c*u`), and says how far apart two products
+        lie that `env` has wrong; False if nothing was new."""
         self._complete()
         told = len(self._distances)
         self.definitions += self._far_apart(env)
@@ -237,10 +249,10 @@ class Context:
 
     def _far_apart(self, env: Mapping[str, int]) -> Iterator[Formula]:
         """For products u*s and v*s, where v is k after u and v*s is not k*s after u*s."""
-        known = [(u, s, p, *(_abstract(f, env) for f in (u, s, p))) for u, s, p in self._triples]
-        for (u, s, p, at_u, at_s, at_p), (v, r, q, at_v, _, at_q) in combinations(known, 2):
-            k = at_v - at_u
-            if s != r or abs(k) < 2 or at_q - at_p == k * at_s or (u, v, s, k) in self._distances:
+        at = {f: _abstract(f, env) for triple in self._triples for f in triple}
+        for (u, s, p), (v, r, q) in combinations(self._triples, 2):
+            k = at[v] - at[u]
+            if s != r or abs(k) < 2 or at[q] - at[p] == k * at[s] or (u, v, s, k) in self._distances:
                 continue
             self._distances.add((u, v, s, k))
             grown, nonneg = q - p, self.ge(s, 0)

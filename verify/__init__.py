@@ -21,7 +21,7 @@ races, reuse, barriers,     what has to be shown, one module per kind of obligat
   bounds, overflow, claim,
   registers, reductions,
   small, initialised
-data_verdicts,              the verdicts as obligations, with counterexamples in the user's words
+data_verdicts, diagnose,    the verdicts as obligations, with counterexamples in the user's words
   barrier_verdicts, replay,
   trial, withdrawn, witness,
   performed, text

@@ -13,8 +13,8 @@ from exogpu.verify.concrete import Env, Occurrence
 from exogpu.verify.index import to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.owners import first_offset, owner
-from exogpu.verify.phases import Phases
-from exogpu.verify.program import Access, ArriveAction, Event, Program, TxOn
+from exogpu.verify.phases import Phases, barrier_cta
+from exogpu.verify.program import Access, Event, Program, TxOn
 from exogpu.verify.races import concrete_box
 from exogpu.verify.single import Property
 
@@ -35,7 +35,7 @@ def claims(program: Program) -> Iterator[Claim]:
             yield from _ownership(program, event, access, n)
             yield from _own_cta(program, event, access, n)
         yield from _alignment(program, event)
-        yield from _target_cta(program, event)
+        yield from target_cta(program, event)
 
 
 # -- bounds ------------------------------------------------------------------------------------------------------------
@@ -197,9 +197,9 @@ def _own_cta(program: Program, event: Event, access: Access, n: int) -> Iterator
     )
 
 
-def _target_cta(program: Program, event: Event) -> Iterator[Claim]:
-    """An arrive signals a CTA that the cluster has."""
-    cta = event.action.cta if isinstance(event.action, ArriveAction) else None
+def target_cta(program: Program, event: Event) -> Iterator[Claim]:
+    """An arrive, an announcement or a copy means the barrier of a CTA that the cluster has."""
+    cta = barrier_cta(event)
     if cta is None or isinstance(cta, Int):
         return  # literals are checked when the kernel is read
 

@@ -17,6 +17,7 @@ from exogpu.smt.poly import Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify import skipped
 from exogpu.verify.axioms import in_order
+from exogpu.verify.flat import Laps
 from exogpu.verify.graph import Edge
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
@@ -55,6 +56,16 @@ class Skipped:
     anchor: str
     distance: int
     var: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """Of `mine`, nested loops counted as one, the iteration `distance` after the place of the anchor in its own."""
+
+    anchor: str
+    distance: int
+    theirs: Laps
+    mine: Laps
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +110,7 @@ class Meant:
     anchor: str
 
 
-Where = Near | Skipped | First | Last | ThreadOf | Fixed | CtaOf | Meant
+Where = Near | Skipped | Flat | First | Last | ThreadOf | Fixed | CtaOf | Meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +173,7 @@ class ChainFormula:
     def direct(self) -> Formula:
         """x and y share a thread and x comes first: in-order x, or two operations of one wgmma pipeline."""
         x, y = self.x, self.y
-        parts = [self.model.same_thread(x.threads, y.threads), self.model.before(x, y)]
+        parts = [self._program_order(x, y)]
         if of_one_shape(x.event, y.event):
             tiles = ([to_poly(self.ctx, lo, i.env) for lo in tile(i.event)] for i in (x, y))
             parts += [self.ctx.eq(p, q) for p, q in zip(*tiles, strict=True)]
@@ -269,15 +280,13 @@ class ChainFormula:
         return self.phases.ends_after(a, b, barrier)
 
     def _program_order(self, a: Instance, b: Instance) -> Formula:
-        parts = [self.model.before(a, b)]
+        return self.ctx.api.conj((self.model.same_thread(self._joined(a), self._joined(b)), self.model.before(a, b)))
+
+    def _joined(self, a: Instance) -> Span:
+        """The threads that come to the event and leave it together: in time, a whole warp if it is aligned."""
         if self.needs.temporal and a.event.aligned:
-            # lanes of one warp that execute it together
-            warp = self.ctx.floordiv(a.threads.first, WARP) * WARP
-            together = Span(to_poly(self.ctx, a.event.first, a.env), a.event.size)
-            parts += [self.model.same_thread(Span(warp, WARP), b.threads), self.model.same_thread(together, b.threads)]
-        else:
-            parts.append(self.model.same_thread(a.threads, b.threads))
-        return self.ctx.api.conj(parts)
+            return Span(self.ctx.floordiv(a.threads.first, WARP) * WARP, WARP)
+        return a.threads
 
     def _instances(self, links: tuple[Link, ...]) -> list[Instance]:
         """From the last to the first, since a link may be named from the one after it."""
@@ -317,6 +326,9 @@ class ChainFormula:
                 return anchors[anchor].env[var or loop.var] + delta
             case Skipped():
                 raise TypeError("found by its count")
+            case Flat(anchor, distance, theirs, mine):
+                place = theirs.place(self.model, anchors[anchor]) + distance
+                return mine.at(self.model, place)[loop.var]
             case First(delta):
                 return to_poly(self.ctx, loop.lo, env) + delta
             case Last(delta):

@@ -11,7 +11,18 @@ from exogpu.ir.walk import index_names
 from exogpu.smt.context import Context
 from exogpu.smt.poly import Poly
 from exogpu.verify.index import to_poly
-from exogpu.verify.program import Applied, ArriveAction, AwaitAction, Counter, Event, LoopKind, Program, Stated, TxOn
+from exogpu.verify.program import (
+    Applied,
+    ArriveAction,
+    AwaitAction,
+    Counter,
+    Event,
+    ExpectAction,
+    LoopKind,
+    Program,
+    Stated,
+    TxOn,
+)
 
 Values = Mapping[str, int]
 
@@ -37,7 +48,7 @@ def _texts(event: Event) -> Iterator[Index | Cond]:
     if isinstance(event.numbering, Stated):
         yield event.numbering.index
     match event.action, event.completion:
-        case (ArriveAction(cta=cta) | AwaitAction(cta=cta), _) | (_, TxOn(cta=cta)) if cta is not None:
+        case (ArriveAction(cta=cta) | ExpectAction(cta=cta) | AwaitAction(cta=cta), _) | (_, TxOn(cta=cta)) if cta:
             yield cta
         case _:
             return

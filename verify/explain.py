@@ -7,7 +7,20 @@ from __future__ import annotations
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
-from exogpu.verify.chain import CtaOf, First, Fixed, Last, LiftedChain, Meant, Near, Skipped, ThreadOf, Where, axioms
+from exogpu.verify.chain import (
+    CtaOf,
+    First,
+    Fixed,
+    Flat,
+    Last,
+    LiftedChain,
+    Meant,
+    Near,
+    Skipped,
+    ThreadOf,
+    Where,
+    axioms,
+)
 from exogpu.verify.chain import Link as Lifted
 from exogpu.verify.declared import CTA_ROLE
 from exogpu.verify.graph import Edge
@@ -171,6 +184,9 @@ def _place(name: str, place: Where) -> str:
             return f"{name} of {anchor} {'+' if delta > 0 else '-'} {abs(delta)}"
         case Skipped(anchor, distance):
             return f"{name} {abs(distance)} passing ones {'after' if distance > 0 else 'before'} that of {anchor}"
+        case Flat(anchor, distance):
+            turns = f"{abs(distance)} turns {'after' if distance > 0 else 'before'} {anchor}"
+            return f"{name} {turns if distance else f'at the place of {anchor}'}, all inner iterations counted"
         case First(delta):
             return f"the first {name}" + (f" + {delta}" if delta else "")
         case Last(delta):
@@ -206,6 +222,8 @@ def _places(link: Lifted) -> str:
                 words.append(f"{name}({anchor})")
             case Skipped(anchor, distance):
                 words.append(f"{name} = {name}({anchor}){distance:+d} passing")
+            case Flat(anchor, distance, _, mine):
+                words += [f"place of {anchor}{distance:+d}"] if var == mine.outer.var else []
             case First(delta):
                 words.append(f"{name} = first{f'+{delta}' if delta else ''}")
             case Last(delta):

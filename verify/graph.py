@@ -90,8 +90,8 @@ class Search:
         """The intermediate nodes of a shortest path to `target` (empty: ordered directly), or None."""
         required = self.needs.sides(self.axioms)
         self.target = target
-        if not self.threads.issuperset(target.threads):
-            self.threads |= frozenset(target.threads)
+        if not self.threads.issuperset(self._joining(target)):
+            self.threads |= self._joining(target)
             self.waits.clear()
         if self._direct(target):
             return []
@@ -187,7 +187,7 @@ class Search:
     def _direct(self, target: Occurrence) -> bool:
         """Ordered without an intermediate event: program order of one thread, or the wgmma pipeline."""
         x, y = self.source, target
-        if x.key >= y.key or not set(x.threads) & set(y.threads):
+        if x.key >= y.key or not set(x.threads) & self._joining(y):
             return False
         if of_one_shape(x.event, y.event):
             tiles = (tuple(evaluate(lo, o.env) for lo in tile(o.event)) for o in (x, y))
@@ -259,25 +259,16 @@ class Search:
     def _landed(self, thread: int) -> Iterator[tuple[int, int]]:
         """Awaits of a phase that completes only when the source, a copy of `thread`, has landed."""
         cta = thread // self.u.program.threads
-        arrives: dict[str, list[int]] = {}
-        plain: set[str] = set()
         for n in self.u.trace(thread):
             item = self.u.items[n]
             action, hold = item.event.action, item.event.completion
-            if isinstance(hold, TxOn) and hold.holds and item.key > self.source.key:
+            if item.key <= self.source.key:
+                continue
+            if isinstance(hold, TxOn) and hold.holds:
                 yield from self._completes(hold, item, self.u.number(n, thread))
-            if isinstance(action, ArriveAction) and item.event.numbering is not None:
-                if action.after_copies and item.key > self.source.key:
-                    phase = self.u.number(n, thread)
-                    yield from ((ws[0].index, ws[0].thread) for ws in self._ended(action.barrier, cta, phase) if ws)
-            elif isinstance(action, ArriveAction) and self.u.barrier_cta(n) == cta:
-                arrives.setdefault(action.barrier, []).append(n)
-                plain |= set() if action.after_copies else {action.barrier}
-        for barrier in arrives.keys() - plain:
-            later = [self.u.number(n, thread) for n in arrives[barrier] if self.u.items[n].key > self.source.key]
-            yield from (
-                (w.index, w.thread) for phase in later for ws in self._ended(barrier, cta, phase) for w in ws[:1]
-            )
+            if isinstance(action, ArriveAction) and action.after_copies and self.u.barrier_cta(n) == cta:
+                phase = self.u.number(n, thread)
+                yield from ((ws[0].index, ws[0].thread) for ws in self._ended(action.barrier, cta, phase) if ws)
 
     def _completes(self, completion: TxOn, copy: Occurrence, phase: int) -> Iterator[tuple[int, int]]:
         """Awaits that return only when the copy is done: of its phase, or a later one of the same mbarrier."""
@@ -347,7 +338,15 @@ class Search:
         item = self.u.items[n]
         if item.key >= target.key:
             return False
-        return any(t in target.threads for t in self._leaving(item, thread))
+        return not self._joining(target).isdisjoint(self._leaving(item, thread))
+
+    def _joining(self, target: Occurrence) -> frozenset[int]:
+        """The threads that have to come before the target happens: in time, those of its whole warp if it is aligned
+        (PTX ISA, bar: an arrival is that of a warp)."""
+        if not self.needs.temporal or not target.event.aligned:
+            return frozenset(target.threads)
+        first = target.first // WARP * WARP
+        return frozenset(range(first, max(first + WARP, target.first + target.width)))
 
     # -- result --------------------------------------------------------------------------------------------------
 

@@ -143,7 +143,7 @@ def chosen_iterations(
     interval, periodic, period = whole, list[Cond](), 1
     filtering = [g for g in guards if index_names(g) & unknown.keys()]
     for guard in (g for g in guards if g not in filtering):
-        step = _common_period(guard, var)
+        step = common_period(guard, var)
         if step is None:
             interval = narrow(ctx, interval, var, (guard,), env)
         else:
@@ -168,15 +168,15 @@ def _filter(var: str, guards: tuple[Cond, ...], env: Env, unknown: Mapping[str, 
     return Filter(var, guards, tested, tuple((n, env[n]) for n in sorted(others & env.keys())))
 
 
-def _common_period(guard: Cond, var: str) -> int | None:
+def common_period(guard: Cond, var: str) -> int | None:
     """A number of iterations after which a guard on `var` has the same value again; None if none is known."""
     match guard:
         case Bool():
             return 1
         case Not(arg):
-            return _common_period(arg, var)
+            return common_period(arg, var)
         case BoolOp(_, args):
-            periods = [_common_period(a, var) for a in args]
+            periods = [common_period(a, var) for a in args]
             return None if None in periods else lcm(*(p for p in periods if p is not None))
         case Cmp(_, left, right):
             drift = _drift(Bin("-", left, right), var)

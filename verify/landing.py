@@ -37,8 +37,8 @@ def _by_arrive(phases: Phases, x: Instance, node: Instance, barrier: str) -> Ite
 
 
 def _behind(phases: Phases, x: Instance, node: Instance, barrier: str) -> Iterator[Formula]:
-    """A hold behind x, in the same iteration of its loops, is for the awaited phase or an earlier one in its slot; or
-    an arrive that waits for copies, where its phase is known by itself."""
+    """A hold behind x, or an arrive that waits for copies, in the same iteration of its loops, is for the awaited phase
+    or an earlier one in its slot."""
     program, ctx = phases.program, phases.model.ctx
     copying = executors(program, x.event)
     for statement in (*copies(program, barrier), *arrives(program, barrier)):
@@ -57,7 +57,7 @@ def _behind(phases: Phases, x: Instance, node: Instance, barrier: str) -> Iterat
 def _waits_for_copies(event: Event) -> bool:
     if isinstance(event.completion, TxOn):
         return event.completion.holds
-    return isinstance(event.action, ArriveAction) and event.action.after_copies and event.numbering is not None
+    return isinstance(event.action, ArriveAction) and event.action.after_copies
 
 
 def _same_iteration(model: Model, statement: Event, x: Instance) -> Instance | None:

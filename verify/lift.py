@@ -8,8 +8,22 @@ from itertools import pairwise, product
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Var
 from exogpu.verify import skipped
-from exogpu.verify.chain import CtaOf, First, Fixed, Last, LiftedChain, Link, Meant, Near, Skipped, ThreadOf, Where
+from exogpu.verify.chain import (
+    CtaOf,
+    First,
+    Fixed,
+    Flat,
+    Last,
+    LiftedChain,
+    Link,
+    Meant,
+    Near,
+    Skipped,
+    ThreadOf,
+    Where,
+)
 from exogpu.verify.concrete import Env, Occurrence, cta_meant
+from exogpu.verify.flat import laps
 from exogpu.verify.graph import Edge, PathNode
 from exogpu.verify.nth import number, sequential
 from exogpu.verify.phases import barrier_cta
@@ -34,7 +48,7 @@ def lift_path(
 ) -> list[LiftedChain]:
     """Readings of a concrete path: a prefix named from x, the rest from y, changing over where an arrive wakes an
     await (the iterations of two roles are not a fixed distance apart). Without a sequential order, also as if the loops
-    of all roles kept step, or executions were counted (if `sizes` are given)."""
+    of all roles kept step, nested ones counted as one, or executions were counted (if `sizes` are given)."""
     out: list[LiftedChain] = []
     signals = [i + 1 for i, edge in enumerate(edges) if edge is not Edge.PROGRAM_ORDER]
     handed = [e is Edge.PROGRAM_ORDER and _same_thread(*ab) for ab, e in zip(pairwise(path), edges, strict=True)]
@@ -79,7 +93,11 @@ def _same_thread(a: PathNode, b: PathNode) -> bool:
 def _lift(program: Program, node: PathNode, handed_on: bool, naming: _Naming, near: Anchor, far: Anchor) -> Link:
     where: list[tuple[str, Where]] = []
     exact = True
+    flat = _flat(program, node.item, near, far) if naming.step and naming.counts is None else {}
     for loop in node.item.event.loops:
+        if loop.var in flat:
+            where.append((loop.var, flat[loop.var]))
+            continue
         if loop.kind is LoopKind.CTAS or barrier_cta(node.item.event) == Var(loop.var):
             where.append((loop.var, _cta(program, loop, node, far, near)))
             continue
@@ -98,6 +116,17 @@ def _lift(program: Program, node: PathNode, handed_on: bool, naming: _Naming, ne
         counted = (near[0], mine - theirs)
     lane = "next" if handed_on and _lanes(node) else _lane(node, near, far)
     return Link(node.item.event, tuple(where), lane, counted)
+
+
+def _flat(program: Program, item: Occurrence, *anchors: Anchor) -> dict[str, Where]:
+    """The iterations of nested loops counted as one, by their distance from an anchor in such loops."""
+    mine = laps(program, item.event)
+    for name, anchor in anchors if mine is not None else ():
+        theirs = laps(program, anchor.event)
+        if mine is not None and theirs is not None:
+            found = Flat(name, mine.position(item.env) - theirs.position(anchor.env), theirs, mine)
+            return {loop.var: found for loop in mine.own}
+    return {}
 
 
 def _sequential_loop(

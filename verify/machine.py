@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
+from exogpu.verify.bundles import Bundles
 from exogpu.verify.concrete import Occurrence, Unrolling
 from exogpu.verify.endings import CutOff, Delay, Early, Ending, Finished, Moment, Reached, Stuck
 from exogpu.verify.flights import Flight, Flights
@@ -57,11 +58,11 @@ class Machine:
     def __post_init__(self) -> None:
         program = self.unrolling.program
         self.named = self._named_by_delay()
-        self.bundles = self._bundle()
-        self.flights = Flights(self.unrolling, self.bundles)
+        self.bundles = Bundles(self.unrolling, self.named)
+        self.flights = Flights(self.unrolling, self.bundles.sizes)
         self._steps = 0
         self._x_done = False
-        self._awake = set(self.bundles)
+        self._awake = set(self.bundles.sizes)
         self._sleepers: dict[Hashable, list[int]] = {}
         for b in program.barriers.values():
             for cta, slot in product(range(program.cluster), range(b.ring)):
@@ -88,21 +89,11 @@ class Machine:
         also = y.threads if y is not None and y.event.exec is not Exec.TOGETHER else ()
         return frozenset((*self.delay.x.threads, *also))
 
-    def _bundle(self) -> dict[int, int]:
-        """The first of all threads with one and the same trace, and how many they are: they move together. The ones
-        that the delay names stay apart."""
-        first: dict[tuple[int, tuple[int, ...]], int] = {}
-        bundles: Counter[int] = Counter()
-        for t in self.unrolling.program.everybody:
-            key = (t if t in self.named else -1, tuple(self.unrolling.trace(t)))
-            bundles[first.setdefault(key, t)] += 1
-        return dict(bundles)
-
     # -- running -------------------------------------------------------------------------------------------------
 
     def run(self) -> Ending:
         """Runs until nothing moves, everything ended, or something went wrong."""
-        threads = sorted(self.bundles, key=lambda t: t not in self.eager)
+        threads = sorted(self.bundles.sizes, key=lambda t: t not in self.eager)
         while True:
             moved = False
             for t in threads:
@@ -128,7 +119,7 @@ class Machine:
 
     def _force(self) -> bool:
         """Lets a thread that the delay holds go on: nothing else can."""
-        for t in self.bundles:
+        for t in self.bundles.sizes:
             if self._step(t, forced=True):
                 self._awake.add(t)
                 return True
@@ -225,9 +216,11 @@ class Machine:
                 if self.flights.pend(thread, group, done):
                     return f"waits for {group.value} groups below {done}"
                 return None
+            case ArriveAction() if not self.bundles.joins(index, thread):
+                return "waits for the rest of its warp"
             case FenceAction() | ExitAction():
                 self.joined.setdefault(index, set()).add(thread)
-                missing = item.width - sum(self.bundles[t] for t in self.joined[index])
+                missing = item.width - sum(self.bundles.sizes[t] for t in self.joined[index])
                 return f"waits in a barrier for {missing} of {item.width} threads" if missing else None
             case _:
                 return None
@@ -249,6 +242,7 @@ class Machine:
             case ArriveAction(after_copies=True), _:
                 self.flights.issue(index, thread)
             case ArriveAction(barrier, tx), _:
+                self._wake(index)
                 self._arrive(index, thread, barrier, tx)
             case AwaitAction(barrier), _:
                 self._woken(index, thread, barrier)
@@ -272,7 +266,9 @@ class Machine:
         if object_ is None:
             self.broken = Early(index, thread, f"the arrive on {barrier} goes to CTA {cta}, which does not exist")
             return
-        unit, together = self._unit(barrier), self.bundles[thread]
+        unit, together = self._unit(barrier), self.bundles.arrivals(index, thread)
+        if not together:
+            return
         if object_.pending < together:
             self.broken = Early(index, thread, f"{unit} {phase} of {barrier} gets more arrivals than its count")
             return
@@ -386,7 +382,7 @@ class Machine:
         self.log.append(Moment(index, thread, text, state, ends))
 
     def _blocked(self) -> Iterator[tuple[int, int, str]]:
-        for t in self.bundles:
+        for t in self.bundles.sizes:
             trace = self.unrolling.trace(t)
             at = self.position.get(t, 0)
             if at < len(trace) and not isinstance(self.unrolling.items[trace[at]].event.action, ExitAction):

@@ -42,7 +42,7 @@ class Goal:
     """Show: every x of `source` and y of `target` with `condition` are ordered x before y as `needs` says.
 
     `check` is the condition again, evaluated by the explicit engine on concrete instances. With `also`, x before y as
-    that says will do as well; with `back`, y before x.
+    that says will do as well; with `back`, y before x. `inexact`: why the condition may hold where the check does not.
     """
 
     name: str
@@ -53,6 +53,7 @@ class Goal:
     needs: Needs
     back: Needs | None = None
     also: Needs | None = None
+    inexact: str = "the encoding and the explicit engine disagree on a candidate pair"
 
     @property
     def ways(self) -> tuple[tuple[str, str, Needs], ...]:
@@ -228,7 +229,7 @@ class _ChainSearch:
     def _spurious(self, values: Values) -> Undecided | None:
         if self.session.refine(values):
             return None
-        return Undecided("the encoding and the explicit engine disagree on a candidate pair")
+        return Undecided(self.goal.inexact)
 
     def _pair(self, values: Values) -> tuple[Occurrence, Occurrence]:
         return self.session.concrete("x", values), self.session.concrete("y", values)

@@ -73,7 +73,10 @@ def conflicts(program: Program) -> Iterator[Conflict]:
 
 
 def conflicting(a: Access, b: Access) -> bool:
-    """At least one writes, and they are not the same reduction."""
+    """At least one writes, and they are not the same reduction; any use of a register by its thread and one by wgmma
+    (PTX ISA, wgmma.fence and wgmma.wait_group)."""
+    if Proxy.REGISTER in (a.proxy, b.proxy) and a.proxy is not b.proxy:
+        return True
     if a.mode is Mode.READ and b.mode is Mode.READ:
         return False
     return not (a.mode is Mode.REDUCE and b.mode is Mode.REDUCE and a.proxy is b.proxy)

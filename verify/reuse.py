@@ -1,19 +1,17 @@
 """Ordering obligations across buffers that share storage: whatever one of them still does to a byte comes before
 anything that a later owner of the byte does.
 
-Two accesses conflict if the address ranges that they span overlap, ring slots and swizzle blocks included. The range of
-a rectangle contains bytes between its rows, so this asks for a little more than the absence of races.
+Two accesses conflict if some row of the one and some row of the other have bytes in common, ring slots included. Where
+swizzling permutes the bytes of a row, all that it permutes them with count as touched; a pair that meets only there is
+no violation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from itertools import permutations
 
-from exogpu.ir.evaluate import const
-from exogpu.ir.pools import Storage
-from exogpu.smt.poly import Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence, Unrolling
 from exogpu.verify.index import to_formula
@@ -31,6 +29,7 @@ from exogpu.verify.races import (
     happens,
     ordering_needs,
 )
+from exogpu.verify.spans import common_bytes, place_of, some_row
 
 
 def reuse_conflicts(program: Program) -> Iterator[Conflict]:
@@ -54,7 +53,8 @@ def _pair(program: Program, one: Buffer, other: Buffer, first: Use, second: Use)
 
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
         ctx = model.ctx
-        a, b = _range(model, phases, one, x, first.access), _range(model, phases, other, y, second.access)
+        a = some_row(model, phases, one, x, first.access, "x")
+        b = some_row(model, phases, other, y, second.access, "y")
         guards = [to_formula(ctx, g, i.env) for i, u in ((x, first), (y, second)) for g in u.access.guards]
         return ctx.api.conj(
             (
@@ -72,11 +72,11 @@ def _pair(program: Program, one: Buffer, other: Buffer, first: Use, second: Use)
             return False
         if one.per_cta and not common_range(concrete_box(x, first.access)[0], concrete_box(y, second.access)[0], None):
             return False
-        a, b = span_of(u, one, x, first.access), span_of(u, other, y, second.access)
-        return a.start < b.stop and b.start < a.stop
+        return bool(common_bytes(u, (one, x, first.access), (other, y, second.access)))
 
     name = f"{one.name}+{other.name}/{first.event.id}-{second.event.id}"
-    goal = Goal(name, first.event, second.event, condition, check, needs)
+    swizzled = f"which bytes of {one.name} and {other.name} swizzling lets meet is not looked into"
+    goal = Goal(name, first.event, second.event, condition, check, needs, inexact=swizzled)
     rule = "smem.reuse" if needs.fence is None else "proxy.generic_to_async"
     return Conflict(first, second, one, rule, goal)
 
@@ -89,50 +89,10 @@ def _one_cta(model: Model, one: Buffer, x: Instance, a: Access, y: Instance, b: 
     return model.ctx.api.conj((model.ctx.lt(p, q + n), model.ctx.lt(q, p + m)))
 
 
-def _range(model: Model, phases: Phases, buffer: Buffer, x: Instance, access: Access) -> tuple[Poly, Poly]:
-    """First byte, and one past the last, in the pool."""
-    ctx, place, strides = model.ctx, _place(buffer), _strides(buffer)
-    low, high = lift(0), lift(0)
-    for (lo, extent), stride in zip(model.box(x, access)[buffer.per_cta :], strides, strict=True):
-        low, high = low + lo * stride, high + (lo + extent - 1) * stride
-    if place.block > 1:
-        low, high = (ctx.floordiv(p, place.block) * place.block for p in (low, high))
-    slot = ctx.mod(phases.slot(x, buffer.name), place.slots) * place.slot_bytes + place.offset
-    return slot + low, slot + high + max(place.block, buffer.element_bytes)
-
-
-def span_of(u: Unrolling, buffer: Buffer, x: Occurrence, access: Access) -> range:
-    """The bytes of the pool that an access spans."""
-    place, strides, box = _place(buffer), _strides(buffer), concrete_box(x, access)[buffer.per_cta :]
-    low = sum(r.start * stride for r, stride in zip(box, strides, strict=True))
-    high = sum((r.stop - 1) * stride for r, stride in zip(box, strides, strict=True))
-    low, high = low // place.block * place.block, high // place.block * place.block
-    n = 0 if buffer.alloc is None else u.executions(buffer.alloc, x) - 1
-    slot = place.offset + n % place.slots * place.slot_bytes
-    return range(slot + low, slot + high + max(place.block, buffer.element_bytes))
-
-
-def _place(buffer: Buffer) -> Storage:
-    if buffer.storage is None:
-        raise TypeError(f"{buffer.name} is in no pool")
-    return buffer.storage
-
-
-def _strides(buffer: Buffer) -> Sequence[int]:
-    """Bytes between neighbours of each dimension inside a CTA."""
-    strides = [buffer.element_bytes]
-    for extent in reversed(buffer.shape[buffer.per_cta + 1 :]):
-        strides.append(strides[-1] * const(extent))
-    return strides[::-1]
-
-
 def storage_facts(u: Unrolling, conflict: Conflict, x: Occurrence, y: Occurrence) -> tuple[tuple[str, str], ...]:
-    """Which bytes of the pool both accesses span, and what lies there."""
-    other = u.program.buffers[conflict.second.access.buffer]
-    a = span_of(u, conflict.buffer, x, conflict.first.access)
-    b = span_of(u, other, y, conflict.second.access)
-    common = range(max(a.start, b.start), min(a.stop, b.stop))
-    pool = _place(other).pool
-    return (
-        ("storage", f"bytes {common.start} to {common.stop - 1} of {pool}: {conflict.buffer.name}, then {other.name}"),
-    )
+    """Which bytes of the pool both accesses touch, and what lies there."""
+    one, other = conflict.buffer, u.program.buffers[conflict.second.access.buffer]
+    common = common_bytes(u, (one, x, conflict.first.access), (other, y, conflict.second.access))
+    first, last, pool = min(common), max(common), place_of(other).pool
+    some = "" if last - first + 1 == len(common) else f"{len(common)} of "
+    return (("storage", f"{some}bytes {first} to {last} of {pool}: {one.name}, then {other.name}"),)

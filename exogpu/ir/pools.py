@@ -62,7 +62,7 @@ def storage(block: Block, stmt: Stmt) -> Storage | None:
     """Where a statement's buffer lies in its pool; None if it allocates none in a pool."""
     match stmt:
         case Alloc(memory=Smem(swizzle, ring, str() as pool, offset) as memory):
-            return Storage(pool, offset, slot_bytes(block, stmt, memory), ring, 8 * swizzle if swizzle else 1)
+            return Storage(pool, offset, slot_bytes(block, stmt, memory), ring, swizzle or 1)
         case _:
             return None
 

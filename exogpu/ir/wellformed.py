@@ -23,6 +23,7 @@ from exogpu.ir.pools import pool_problems
 from exogpu.ir.proc import MAX_CLUSTER, Block, Proc, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, For, InstrCall, Role, Stmt, Tasks
 from exogpu.ir.types import Gmem, Scalar
+from exogpu.ir.units import unit_problems
 from exogpu.ir.uses import barriers, elements, indices
 from exogpu.ir.value import ScalarFn
 from exogpu.ir.value_type import type_problems
@@ -67,6 +68,7 @@ def check(proc: Proc) -> tuple[Diagnostic, ...]:
         *ranges(proc),
         *pool_problems(proc.block, proc.body),
         *kind_problems(proc),
+        *unit_problems(proc),
     ]
     for arg in proc.args:
         if isinstance(arg, TensorArg):

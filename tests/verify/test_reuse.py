@@ -149,3 +149,48 @@ def test_parts_of_a_pool_that_do_not_overlap_may_live_together(tmp_path: Path) -
     (tmp_path / "good.py").write_text(ALIVE.replace("offset=256", "offset=512"))
     placed = plan_layout(load(tmp_path / "good.py")["alive"])
     assert placed.buffers["b"].offset - placed.buffers["a"].offset == 512
+
+
+COLUMNS = """def k(A: bf16[64, 64] @ GMEM, B: bf16[16, 64] @ GMEM):
+    block(256)
+    full = mbarrier(ring=1, count=1)
+    for task in tasks(0, 1):
+        z: f32[1, 64, 16] @ WGMMA_D
+        p: bf16[64, 64] @ SMEM(swizzle=128)
+        q: bf16[16, 64] @ SMEM(swizzle=128)
+        for t in threads(1):
+            tma_load(p[:, :], A[0:64, 0:64], full)
+            tma_load(q[:, :], B[0:16, 0:64], full)
+            Arrive(full, tx=10240)
+        Await(full)
+        for w in threads(1, unit=warpgroup):
+            wgmma_fence()
+            wgmma(z[w, :, :], p[:, 0:16], q[:, 0:16], accumulate=False)
+            wgmma_commit()
+            wgmma_wait(0)
+        for once in unroll(0, 1):
+            a: f32[64, 32] @ SMEM(pool="p"{swizzle})
+            for w1 in threads(1, unit=warpgroup):
+                acc_store(a[:, 0:16], z[w1, :, :])
+        b: f32[64, 32] @ SMEM(pool="p"{swizzle})
+        for u in threads(256):
+            if u >= 192:
+                for c in seq({first}, 32):
+                    b[u - 192, c] = 2.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "swizzle", "status"),
+    [
+        (16, "", Status.PROVED),
+        (15, "", Status.REFUTED),
+        (15, ", swizzle=128", Status.REFUTED),
+        (16, ", swizzle=128", Status.UNKNOWN),
+    ],
+)
+def test_between_the_rows_of_a_rectangle_nothing_is_touched(
+    tmp_path: Path, first: int, swizzle: str, status: Status
+) -> None:
+    """Swizzled, the halves of a row lie where the proof does not look; but they have nothing in common."""
+    assert verdict(tmp_path, COLUMNS.format(first=first, swizzle=swizzle)).status is status

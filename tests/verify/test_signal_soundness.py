@@ -271,3 +271,58 @@ def test_wgmmas_of_one_shape_on_one_tile_run_in_order(tmp_path: Path, first: str
     report = verdict(tmp_path, TILES.format(first=first, n=n))
     assert broken(report) == rules
     assert (report.status is Status.PROVED) == (not rules)
+
+
+TWO_KINDS = """def k(M: size, X: f32[M, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
+    block(producer=warps(1), consumer=warps(1))
+    full = mbarrier(ring=2, count=32)
+    for m in tasks(0, M):
+        u: f32[32] @ SMEM
+        with role(producer):
+            for t in threads(32):
+                cp_async(u[t : t + 1], X[m, t : t + 1])
+                {first}(full)
+                {second}(full)
+        with role(consumer):
+            Await(full)
+            for l in threads(32):
+                Y[m, l] = u[31 - l]
+            Await(full)
+        with role(producer):
+            cp_async_wait_all()
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "rules"), [("cp_async_arrive", "Arrive", set()), ("Arrive", "cp_async_arrive", {"race.raw"})]
+)
+def test_the_arrive_that_waits_for_copies_says_that_they_have_landed(
+    tmp_path: Path, first: str, second: str, rules: set[str]
+) -> None:
+    """Phase by phase, whatever other arrives of its thread wait for."""
+    report = verdict(tmp_path, TWO_KINDS.format(first=first, second=second))
+    assert broken(report) == rules
+    assert (report.status is Status.PROVED) == (not rules)
+
+
+HANDED_BACK = """def k(M: size):
+    block(a=warps(1), b=warps(1), persistent=True)
+    n = named_barrier(count=64)
+    g = mbarrier(ring=2, count=1)
+    for m in tasks(0, M):
+        with role(a):
+            for t in threads(1):
+                {wait}
+            bar_arrive(n)
+        with role(b):
+            bar_sync(n)
+            Arrive(g)
+"""
+
+
+@pytest.mark.parametrize(("wait", "rules"), [("Await(g, lag=1)", set()), ("Await(g, lag=2)", {"bar.recycle"})])
+def test_a_warp_arrives_when_all_its_lanes_have_come(tmp_path: Path, wait: str, rules: set[str]) -> None:
+    """So what one lane has waited for comes before the arrival of the warp."""
+    report = verdict(tmp_path, HANDED_BACK.format(wait=wait))
+    assert broken(report) == rules
+    assert (report.status is Status.PROVED) == (not rules)

@@ -157,3 +157,29 @@ def test_a_unit_allocates_from_no_pool(folder: Path) -> None:
     (folder / "pool.py").write_text(text)
     with pytest.raises(BadInput, match="once for each unit"):
         load(folder / "pool.py")
+
+
+HANDED_OVER = """def k(M: size, X: f32[M, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
+    block({roles})
+    b = named_barrier(count=64)
+    for m in tasks(0, M):
+        s: f32[32] @ SMEM
+        with role({writer}):
+            for t in threads(32):
+                s[t] = X[m, t]
+            bar_arrive(b)
+        with role({reader}):
+            bar_sync(b)
+            for t in threads(32):
+                Y[m, t] = s[31 - t]
+"""
+
+
+def test_units_known_by_number_do_not_meet_at_a_barrier(tmp_path: Path) -> None:
+    """Each counts what the other does; roles count for themselves."""
+    with pytest.raises(BadInput) as error:
+        verdict(tmp_path, HANDED_OVER.format(roles="a=warps(2)", writer="a[0]", reader="a[1]"))
+    (problem,) = error.value.diagnostics
+    assert problem.code == "lang.role" and "`a[0]` and `a[1]` both arrive on `b`" in problem.message
+    apart = HANDED_OVER.format(roles="a=warps(1), c=warps(1)", writer="a", reader="c")
+    assert verdict(tmp_path, apart).status is Status.PROVED

@@ -22,6 +22,7 @@ from exogpu.ir.stmt import Point
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.source import Span
 from exogpu.verify.declared import CLUSTER_BARRIER
+from exogpu.verify.iterations import common_period
 from exogpu.verify.program import Applied, Barrier, Derived, Event
 from exogpu.verify.skeleton.place import Place
 from exogpu.verify.skeleton.unsupported import NotModelled
@@ -29,8 +30,6 @@ from exogpu.verify.skeleton.walk import every_ref, every_statement
 
 IDS = 16
 """Named barriers of a CTA (PTX ISA, bar)."""
-TRIED = 64
-"""Values of a loop variable for which the ids of named barriers are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,8 +244,8 @@ def _told_apart(
     elif names == {RANK}:
         wanted = sorted({evaluate(first, {RANK: c}) for c in place.role.ctas})
         choices = [(v, _where(first, v, place)) for v in wanted]
-    elif small and len(names) == 1:
-        wanted = sorted({evaluate(first, dict.fromkeys(names, v)) for v in range(TRIED)})
+    elif small and len(names) == 1 and (period := common_period(Cmp("==", first, Int(0)), next(iter(names)))):
+        wanted = sorted({evaluate(first, dict.fromkeys(names, v)) for v in range(period)})
         choices = [(v, _where(first, v, place)) for v in wanted]
     else:
         raise NotModelled("which barrier is meant depends on more than one thing", span)

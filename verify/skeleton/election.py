@@ -21,6 +21,9 @@ from exogpu.verify.skeleton.walk import names_in, nested, refs_in
 def any_will_do(skeleton: Skeleton, body: Body, election: Elect) -> None:
     """Raises `NotModelled` if the chosen lane may make a difference."""
     own = [s for s, _ in nested(election.body)]
+    hidden = [s for s in own if isinstance(s, Check) and s not in election.body]
+    if hidden or any(isinstance(s, Let) and TID in names_in(s) for s, _ in nested(body.stmts)):
+        raise NotModelled("one lane of many is elected, and others are told apart, too", election.span)
     for s, _ in nested(body.stmts):
         told_apart = isinstance(s, If | Let) and TID in names_in(s)
         named = s in own and not isinstance(s, Check) and TID in names_in(s)
@@ -43,7 +46,9 @@ def _low(dim: Point | Range) -> Index:
 
 def _alike(skeleton: Skeleton, ref: Ref, other: Ref) -> bool:
     """Where one window names cells by thread, the other names all of them, or the same ones."""
-    shape = next((o.shape for o in skeleton.objects if o.name == ref.name and isinstance(o, Shared)), None)
+    laid_over = {o.overlay for o in skeleton.objects if isinstance(o, Shared)}
+    own = next((o for o in skeleton.objects if o.name == ref.name and isinstance(o, Shared)), None)
+    shape = None if own is None or own.overlay is not None or own.name in laid_over else own.shape
     if shape is None or len(ref.dims) != len(other.dims):
         return False
     for extent, mine, theirs in zip(shape, ref.dims, other.dims, strict=True):

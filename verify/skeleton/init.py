@@ -54,7 +54,7 @@ def _complete(
     used = {cta for e in uses for _, cta in channels(program, e)}
     for cta in sorted(used):
         mine = [(e, t) for e in inits for t, c in sorted(channels(program, e)) if c == cta]
-        yield settle(program, missing, [_all_slots(barrier, uses[0], mine, cta)])
+        yield settle(program, missing, [_all_slots(barrier, use, mine, cta) for use in uses])
 
 
 def _slot(barrier: Barrier, init: Event, slot: Index) -> Property:
@@ -81,7 +81,7 @@ def _all_slots(barrier: Barrier, use: Event, inits: list[tuple[Event, int]], cta
         total = sum((count_all(model, e, t) for e, t in inits), ZERO)
         return model.ctx.api.negate(model.ctx.eq(total, barrier.ring))
 
-    return Property(f"init/{barrier.name}/{cta}", (use,), bad, None)
+    return Property(f"init/{barrier.name}/{cta}/{use.id}", (use,), bad, None)
 
 
 def _before(

@@ -191,7 +191,7 @@ class Walk:
             return self._after(stmt.orelse, place, self.inside(others, place, stmt.orelse))
         explicit = place.explicit or TID in names
         if any(isinstance(s, Exit) for s, _ in nested((*stmt.then, *stmt.orelse))):
-            if any(s.loop is not None for s in place.path) or not isinstance(stmt.then[-1], Exit) or stmt.orelse:
+            if any(s.loop is not None for s in place.path) or not _ends(stmt.then) or stmt.orelse:
                 raise NotModelled("threads end inside a loop or a nested branch", stmt.span)
             self.block(stmt.then, replace(place, guards=(*place.guards, *conjuncts(test)), explicit=explicit))
             return replace(place, guards=(*place.guards, *conjuncts(Not(test))), explicit=explicit)
@@ -214,6 +214,8 @@ class Walk:
             raise NotModelled("threads end inside a loop or a nested branch", stmt.span)
         lo, hi = self.expr(stmt.lo, place), self.expr(stmt.hi, place)
         first, last = literal(lo), literal(hi)
+        if any(isinstance(s, Exit) for s, _ in nested(stmt.body)):
+            raise NotModelled("threads end inside a loop", stmt.span)
         if first is not None and last is not None and self.emit.names_barrier(stmt):
             if last - first > MOST_UNROLLED:
                 raise NotModelled(f"more than {MOST_UNROLLED} iterations name different barriers", stmt.span)
@@ -222,7 +224,7 @@ class Walk:
             for value in range(first, last):
                 self.block(stmt.body, place.naming(stmt.var, Int(value)))
             return
-        if (index_names(lo) | index_names(hi)) & {TID, RANK}:
+        if (self._names(lo) | self._names(hi)) & {TID, RANK}:
             raise NotModelled("the trip count of a loop depends on the thread", stmt.span)
         self.block(stmt.body, place.enter(Loop(stmt.var, lo, hi, LoopKind.SEQ)))
 
@@ -230,7 +232,11 @@ class Walk:
 
     def expr(self, e: Index, place: Place) -> Index:
         """An expression with names replaced by what they stand for; unknown numbers become derived variables."""
-        return substitute_index(e, self._meanings(e, place))
+        out = substitute_index(e, self._meanings(e, place))
+        unknown = (self.derived.get(n) for n in index_names(out))
+        if not place.explicit and any(TID in self._names(a) for m in unknown if isinstance(m, Applied) for a in m.args):
+            raise NotModelled("an unknown number differs between threads", place.role.span)
+        return out
 
     def cond(self, c: Cond, place: Place) -> Cond:
         """A condition, likewise."""
@@ -276,6 +282,11 @@ class _Naming:
 
     def __call__(self, place: Place) -> Place:
         return place.naming(self.name, Var(self.variable))
+
+
+def _ends(stmts: tuple[Stmt, ...]) -> bool:
+    """The last statement is the end of the thread."""
+    return bool(stmts) and isinstance(stmts[-1], Exit)
 
 
 def elected(place: Place) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from functools import partial
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Index, Int
 from exogpu.smt.terms import Formula
-from exogpu.verify.bounds import bounds
+from exogpu.verify.bounds import bounds, target_cta
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, cta_meant
 from exogpu.verify.index import to_formula, to_poly
@@ -75,6 +75,7 @@ def _claims(program: Program, facts: Facts) -> Iterator[Claim]:
     for event in program.events:
         for n, access in enumerate(event.accesses):
             yield from bounds(program, event, access, n)
+        yield from target_cta(program, event)
     for checked in facts.checks:
         yield _check(checked)
 
@@ -93,8 +94,10 @@ def _check(checked: Checked) -> Claim:
     def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
         return not holds(cond, xs[0].env)
 
-    text = checked.stmt.text or "the condition"
     prop = Property(f"check/{event.id}", (event,), bad, check)
+    if checked.stmt is None:
+        return Claim(prop, "bounds", "the window is inside its object", "the window leaves its object", event.span)
+    text = checked.stmt.text or "the condition"
     return Claim(prop, "seq.mismatch", f"{text} holds", f"{text} does not hold", checked.stmt.span)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from exogpu.ir.collective import WARP, WARPGROUP
-from exogpu.ir.index import Index, Int
+from exogpu.ir.index import Cond, Index, Int
 from exogpu.ir.instr import Commit as CommitGroup
 from exogpu.ir.instr import Group, Mode, Proxy
 from exogpu.ir.instr import ProxyFence as FencesProxies
@@ -16,6 +16,7 @@ from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Ref, Registers
 from exogpu.ir.skeleton.tree import TID, For, Skeleton, Step, Stmt
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
+from exogpu.verify.bounds import BULK_CHUNK
 from exogpu.verify.program import (
     Access,
     Action,
@@ -52,6 +53,7 @@ class Operations:
     signals: Signals
     events: list[Event] = field(default_factory=list)
     checks: list[Checked] = field(default_factory=list)
+    inside: list[Cond] = field(default_factory=list)
 
     def operation(self, stmt: Stmt, place: Place, read: Reading, fences: Fences) -> None:
         """The events of a statement that is no control; `fences` are those right before and behind it."""
@@ -140,13 +142,12 @@ class Operations:
         if ref is None:
             return
         who = self._who_of(place, unit)
-        for inside, text in self.windows.inside(ref):
-            self._check(op.Check(inside, text, ref.span), place, read)
         if cta is None and ref.cta is not None:
             cta = read.index(ref.cta)
         for buffer, dims in self.windows.dims(ref, who.rank if cta is None else cta):
             for lo, _ in dims if unit > 1 else ():
                 uniform(read.index(lo), unit, ref)
+            self.inside += self.windows.inside(ref, read.index, who.names)
             found: Dims = tuple((substitute_index(read.index(lo), who.names), n) for lo, n in dims)
             yield Access(buffer, found, mode, proxy, ref.span)
 
@@ -166,6 +167,8 @@ class Operations:
         size = literal(read.index(tx))
         if size is None:
             raise NotModelled("the number of bytes is not a constant", stmt.span)
+        if isinstance(stmt, op.TmaLoad) and size % BULK_CHUNK:
+            raise NotModelled(f"a bulk copy has a multiple of {BULK_CHUNK} bytes", stmt.span)
         for part in self.signals.parts(barrier, place, read.index):
             meant = None if cta is None else substitute_index(cta, self._who_of(part.place).names)
             writes = self._accesses(dst, Mode.WRITE, proxy, part.place, read, cta)
@@ -350,6 +353,8 @@ class Operations:
             steps.append(PathStep(position, loop, len(place.guards)))
             position = 0
         guards = (*(substitute_cond(g, who.names) for g in place.guards), *who.guards)
+        if self.inside:
+            computed = (*computed, Computed(Int(0), tuple(self.inside)))
         place_of_slot = None if slot is None else substitute_index(slot, who.names)
         event = Event(
             id=len(self.events),
@@ -369,6 +374,8 @@ class Operations:
             computed=computed if place_of_slot is None else (*computed, Computed(place_of_slot)),
         )
         self.events.append(event)
+        self.checks += (Checked(event, cond, None) for cond in self.inside)
+        self.inside = []
         if place_of_slot is not None:
             self.signals.slots[event.id] = place_of_slot
         return event

@@ -4,8 +4,8 @@ Take the blocked thread whose wait has the smallest rank. Something of the phase
 thread goes as far (`enough`), so that thread is blocked before: at a smaller rank. So nobody is blocked.
 
 A rank compares like a place: a number for every statement among its siblings, plus the iteration, level by level. The
-numbers of different roles are free, and CTAs may take turns; what all have to satisfy is learnt from pairs that a
-choice gets wrong.
+numbers of different roles are free, and CTAs and warpgroups may take turns; what all have to satisfy is learnt from
+pairs that a choice gets wrong.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 
+from exogpu.ir.collective import WARPGROUP
 from exogpu.smt.context import Context
 from exogpu.smt.poly import ZERO, Poly, lift, symbol
 from exogpu.smt.solver import Engine, Sat, Solver
@@ -34,11 +35,13 @@ ITERATION = 1000
 """What an iteration is worth; statements of one body lie closer together."""
 FARTHEST = 12 * ITERATION
 TURN = ITERATION // 8
-"""What a CTA is worth, at most: there are no more than 8 in a cluster."""
+"""What a CTA or a warpgroup is worth, at most: there are no more than 8 of one in the other."""
 ROUNDS = 40
 
 Item = tuple[str | int, ...]
 """A statement or a loop that contains some: its role, then the positions down to it."""
+Place = tuple[int, int]
+"""A CTA, and a warpgroup in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,7 @@ class Ranking:
     edges: tuple[Edge, ...]
     ctx: Context = field(default_factory=Context)
     facts: list[Formula] = field(default_factory=list)
-    chosen: dict[Item, int] = field(default_factory=dict)
-    weights: dict[Item, int] = field(default_factory=dict)
+    chosen: dict[Item, tuple[int, int, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         blocks: dict[Item, list[Item]] = {}
@@ -66,12 +68,23 @@ class Ranking:
             blocks.setdefault(item[:-1], []).append(item)
         for parent, items in blocks.items():
             self.facts += [self.ctx.between(-FARTHEST, number(i), FARTHEST) for i in items]
-            self.facts.append(self.ctx.between(-TURN, weight(items[0]), TURN))
+            self.facts += [self.ctx.between(-TURN, w, TURN) for i in items for w in weights(i)]
             for one, other in combinations(sorted(items, key=lambda i: int(i[-1])), 2):
-                if self._items()[one] & self._items()[other]:
-                    self.facts.append(self.ctx.lt(number(one), number(other)))
+                for place in self._corners(self._items()[one] & self._items()[other]):
+                    first, second = at(one, place), at(other, place)
+                    self.facts.append(self.ctx.lt(first, second))
                     if len(parent) > 1:
-                        self.facts.append(self.ctx.lt(number(other), number(one) + ITERATION))
+                        self.facts.append(self.ctx.lt(second, first + ITERATION))
+
+    def _corners(self, threads: frozenset[int]) -> Iterator[Place]:
+        """The outermost places that some threads have."""
+        places = [self._place(t) for t in threads]
+        ctas, groups = ({f(place[n] for place in places) for f in (min, max)} if places else () for n in (0, 1))
+        yield from product(ctas, groups)
+
+    def _place(self, thread: int) -> Place:
+        cta, inside = divmod(thread, self.program.threads)
+        return cta, inside // WARPGROUP
 
     def solve(self) -> bool:
         """Chooses numbers; False if there are none."""
@@ -81,8 +94,9 @@ class Ranking:
         if not isinstance(answer, Sat):
             return False
         values = Valuation(answer.model)
-        self.chosen = {item: number(item).value(values) for item in self._items()}
-        self.weights = {item[:-1]: weight(item).value(values) for item in self._items()}
+        for item in self._items():
+            of_cta, of_group = (w.value(values) for w in weights(item))
+            self.chosen[item] = (number(item).value(values), of_cta, of_group)
         return True
 
     def _items(self) -> dict[Item, frozenset[int]]:
@@ -106,9 +120,9 @@ class Ranking:
         self.facts.append(_less(self.ctx, one, other))
 
     def _learnt(self, o: Occurrence) -> Iterator[Poly]:
-        cta = o.first // self.program.threads
+        place = self._place(o.first)
         for item, v in levels(o.event):
-            yield number(item) + weight(item) * cta + (o.env[v] * ITERATION if v else 0)
+            yield at(item, place) + (o.env[v] * ITERATION if v else 0)
 
     def wrong(self, edge: Edge) -> Property:
         """No signal has a rank that is not less than that of a wait which it completes."""
@@ -117,17 +131,24 @@ class Ranking:
             signal, wait = xs
             ctx, phase = model.ctx, phases.phase(wait)
             met = ctx.api.conj((phases.same_cta(signal, wait), ctx.ge(phase, 0), ctx.eq(phases.phase(signal), phase)))
-            grows = _less(ctx, self._rank(signal, phases), self._rank(wait, phases))
+            grows = _less(ctx, [*self._rank(signal, phases)], [*self._rank(wait, phases)])
             return ctx.api.conj((met, ctx.api.negate(grows)))
 
         return Property(f"rank/{edge.signal.id}-{edge.wait.id}", (edge.signal, edge.wait), bad, None)
 
-    def _rank(self, x: Instance, phases: Phases) -> list[Poly]:
-        cta = phases.own_cta(x)
-        return [
-            lift(self.chosen[i]) + cta * self.weights[i[:-1]] + (x[v] * ITERATION if v else ZERO)
-            for i, v in levels(x.event)
-        ]
+    def _rank(self, x: Instance, phases: Phases) -> Iterator[Poly]:
+        cta, group = phases.own_cta(x), self._group(x, phases)
+        for item, v in levels(x.event):
+            chosen, of_cta, of_group = self.chosen[item]
+            yield cta * of_cta + group * of_group + chosen + (x[v] * ITERATION if v else ZERO)
+
+    def _group(self, x: Instance, phases: Phases) -> Poly:
+        """The warpgroup of the instance's threads in their CTA."""
+        found = {self._place(t)[1] for t in executors(self.program, x.event)}
+        if len(found) == 1:
+            return lift(found.pop())
+        here = x.threads.first - phases.own_cta(x) * self.program.threads
+        return phases.model.ctx.floordiv(here, WARPGROUP)
 
 
 def number(item: Item) -> Poly:
@@ -135,9 +156,16 @@ def number(item: Item) -> Poly:
     return symbol("rank." + ".".join(map(str, item)))
 
 
-def weight(item: Item) -> Poly:
-    """How much later an item of a block is in the next CTA, as a symbol: CTAs may take turns."""
-    return symbol("turn." + ".".join(map(str, item[:-1])))
+def weights(item: Item) -> tuple[Poly, Poly]:
+    """How much later an item is in the next CTA, and in the next warpgroup, as symbols: they may take turns."""
+    name = ".".join(map(str, item))
+    return symbol(f"cta.{name}"), symbol(f"group.{name}")
+
+
+def at(item: Item, place: Place) -> Poly:
+    """The number of an item in a CTA and a warpgroup, as symbols."""
+    of_cta, of_group = weights(item)
+    return number(item) + of_cta * place[0] + of_group * place[1]
 
 
 def levels(event: Event) -> Iterator[tuple[Item, str | None]]:

@@ -31,11 +31,11 @@ class Fences:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A condition that holds whenever an event is executed."""
+    """A condition that holds whenever an event is executed: what a statement checks, or that a window is in place."""
 
     event: Event
     cond: Cond
-    stmt: op.Check
+    stmt: op.Check | None
 
 
 def uniform(e: Index, unit: int, ref: Ref) -> None:

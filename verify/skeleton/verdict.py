@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from exogpu.ir.skeleton.operations import Unsupported
-from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.ir.skeleton.tree import RANK, TID, Skeleton
 from exogpu.ir.walk import index_names
 from exogpu.smt.solver import Unsat, version
 from exogpu.verify.axioms import DEFAULT, Policy
@@ -84,6 +84,8 @@ def _impossible(program: Program) -> bool:
 
 def prepare(skeleton: Skeleton, policy: Policy) -> tuple[Program, Facts]:
     """The parallel program of a skeleton, with phases, and what else is known of it; raises `NotModelled`."""
+    if {TID, RANK} & set(skeleton.sizes):
+        raise NotModelled("a size has the name of the executing thread or its CTA", skeleton.span)
     signals = Signals(skeleton)
     try:
         return _prepared(skeleton, policy, signals)

@@ -40,7 +40,8 @@ def whole(program: Program, skeleton: Skeleton) -> Iterator[Piece]:
             yield Piece(1, partial(_fenced, event=event))
     placed = [o for o in skeleton.objects if isinstance(o, Mbarriers) and o.overlay is not None]
     for one, other in combinations(placed, 2):
-        yield Piece(1, partial(_distinct, one=one, other=other))
+        if one.overlay == other.overlay and set(_cells(one)) & set(_cells(other)):
+            yield Piece(1, partial(_one_place, one=one, other=other))
     for item in skeleton.objects:
         if isinstance(item, Mbarriers) and item.overlay is not None:
             yield from _apart(program, item)
@@ -93,23 +94,23 @@ def _last(body: Body, launched: int) -> int:
 # -- mbarriers inside shared memory ------------------------------------------------------------------------------------
 
 
-def _distinct(program: Program, one: Mbarriers, other: Mbarriers) -> Iterator[Obligation]:
-    """No two mbarriers have a cell in common."""
-    title = f"{one.name} and {other.name} have cells of their own"
-    base = obligation(f"cells/{one.name}-{other.name}", "mbar.alias", title, other.span)
-    meet = one.offset < other.offset + prod(other.shape) and other.offset < one.offset + prod(one.shape)
-    if one.overlay == other.overlay and meet:
-        base = replace(base, status=Status.UNKNOWN, reason="they have common storage")
-    yield base
-
-
 def _apart(program: Program, item: Mbarriers) -> Iterator[Piece]:
     """No access touches the cells of an mbarrier."""
-    cells = prod(item.shape)
+    cells = len(_cells(item))
     for event in program.events:
         for n, access in enumerate(event.accesses):
             if access.buffer == item.overlay:
                 yield Piece(1, partial(_clear, item=item, cells=cells, event=event, access=access, n=n))
+
+
+def _cells(item: Mbarriers) -> range:
+    return range(item.offset, item.offset + prod(item.shape))
+
+
+def _one_place(program: Program, one: Mbarriers, other: Mbarriers) -> Iterator[Obligation]:
+    title = f"{one.name} and {other.name} have cells of their own"
+    base = obligation(f"cells/{one.name}/{other.name}", "mbar.alias", title, other.span)
+    yield replace(base, status=Status.UNKNOWN, reason="they lie in one place")
 
 
 def _clear(program: Program, item: Mbarriers, cells: int, event: Event, access: Access, n: int) -> Iterator[Obligation]:
@@ -120,7 +121,7 @@ def _clear(program: Program, item: Mbarriers, cells: int, event: Event, access: 
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         ctx = model.ctx
-        low, high = lift(item.offset - item.offset), lift(0)
+        low, high = lift(0), lift(0)
         box = model.box(xs[0], access)[program.buffers[access.buffer].per_cta :]
         for (lo, extent), stride in zip(box, reversed(strides), strict=True):
             low, high = low + lo * stride, high + (lo + extent - 1) * stride

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 
 from exogpu.ir.collective import plus
-from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int
-from exogpu.ir.linear import literal
+from exogpu.ir.index import Bin, Cmp, Cond, Index, Int
 from exogpu.ir.skeleton.objects import Global, Object, Ref, Registers, Shared
 from exogpu.ir.stmt import Point, Range
 from exogpu.ir.types import Gmem, Smem, WgmmaD
+from exogpu.ir.walk import substitute_index
 from exogpu.verify.program import Buffer
 from exogpu.verify.skeleton.unsupported import NotModelled
 
@@ -78,17 +78,14 @@ class Windows:
                 ends.append(self._storage(item)[1] + prod(item.shape))
         return max(ends)
 
-    def inside(self, ref: Ref) -> Iterator[tuple[Cond, str]]:
-        """That a window of common storage stays inside its object, in words, too: as cells of the storage it could go
-        further."""
+    def inside(self, ref: Ref, read: Callable[[Index], Index], names: Mapping[str, Index]) -> Iterator[Cond]:
+        """That a window of an object with common storage does not leave the object."""
         item = self.objects[ref.name]
         if isinstance(item, Shared) and self._flat(item):
-            for extent, dim in zip(item.shape or (1,), ref.dims, strict=False):
-                low = dim.lo if isinstance(dim, Range) else dim.index
-                if literal(low) is None:
-                    most = extent - _extent(dim)
-                    between = BoolOp("and", (Cmp(">=", low, Int(0)), Cmp("<=", low, Int(most))))
-                    yield between, f"0 <= index <= {most} for `{ref.name}`"
+            for dim, extent in zip(ref.dims, item.shape, strict=False):
+                low = substitute_index(read(dim.lo if isinstance(dim, Range) else dim.index), names)
+                yield Cmp(">=", low, Int(0))
+                yield Cmp("<=", Bin("+", low, Int(_extent(dim))), Int(extent))
 
     def dims(self, ref: Ref, cta: Index) -> Iterator[tuple[str, Dims]]:
         """The buffer and the rectangles that a window is; `cta` is the CTA whose shared memory is meant."""

@@ -1,0 +1,112 @@
+"""Two nested loops counted as one: places in them that lie a fixed number of inner iterations apart.
+
+A ring goes round through all iterations of `for tile: for step:`, across the ends of tiles. What happened three slots
+ago happened three iterations of the flattened loop ago, however many tiles back that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from exogpu.ir.evaluate import evaluate
+from exogpu.ir.linear import literal
+from exogpu.ir.walk import index_names
+from exogpu.smt.poly import ZERO, Poly
+from exogpu.verify.index import to_poly
+from exogpu.verify.instance import Instance, Model
+from exogpu.verify.program import Event, Loop, LoopKind, Program
+
+
+@dataclass(frozen=True, slots=True)
+class Laps:
+    """The loop around an event, the loops directly in it, and how many of these come before the event; `inner`: it is
+    in the next."""
+
+    outer: Loop
+    loops: tuple[Loop, ...]
+    before: int
+    inner: bool
+
+    @property
+    def lead(self) -> int:
+        """What comes before the first of the inner loops: iterations that were taken out of it."""
+        return literal(self.loops[0].lo) or 0
+
+    @property
+    def own(self) -> tuple[Loop, ...]:
+        """The loops that tell executions of the event apart."""
+        return (self.outer, self.loops[self.before]) if self.inner else (self.outer,)
+
+    @property
+    def offset(self) -> int:
+        """Where the event is, apart from the iterations before it: outside the inner loops, right after these."""
+        if self.inner:
+            return self.lead
+        return self.lead - 1 if self.before else 0
+
+    def position(self, env: Mapping[str, int]) -> int:
+        """The place of an execution in the flattened loop."""
+        trips = [max(0, evaluate(loop.hi, env) - evaluate(loop.lo, env)) for loop in self.loops]
+        place = env[self.outer.var] * (sum(trips) + self.lead) + sum(trips[: self.before]) + self.offset
+        if self.inner:
+            mine = self.loops[self.before]
+            place += env[mine.var] - evaluate(mine.lo, env)
+        return place
+
+    def place(self, model: Model, x: Instance) -> Poly:
+        """The same of a symbolic execution."""
+        place = x[self.outer.var] * self._length(model) + self._start(model)
+        if self.inner:
+            mine = self.loops[self.before]
+            place = place + x[mine.var] - to_poly(model.ctx, mine.lo, model.sizes)
+        return place
+
+    def _length(self, model: Model) -> Poly:
+        """Iterations in one of the outer loop."""
+        return sum(self._trips(model), ZERO) + self.lead
+
+    def _start(self, model: Model) -> Poly:
+        """The place of the event, or of the first iteration of its loop, in the first iteration of the outer one."""
+        return sum(self._trips(model)[: self.before], ZERO) + self.offset
+
+    def _trips(self, model: Model) -> list[Poly]:
+        ctx, sizes = model.ctx, model.sizes
+        return [ctx.trip(to_poly(ctx, loop.lo, sizes), to_poly(ctx, loop.hi, sizes)) for loop in self.loops]
+
+    def at(self, model: Model, place: Poly) -> dict[str, Poly]:
+        """The iterations in which the event is at, or right after, a place of the flattened loop."""
+        outer = model.ctx.quotient(place, self._length(model))
+        out = {self.outer.var: outer}
+        if self.inner:
+            mine = self.loops[self.before]
+            rest = place - outer * self._length(model)
+            out[mine.var] = rest - self._start(model) + to_poly(model.ctx, mine.lo, model.sizes)
+        return out
+
+
+def laps(program: Program, event: Event) -> Laps | None:
+    """The nested loops that an event belongs to; None if there are not two, or their bounds are no sizes."""
+    return program.once(laps, event, lambda: _laps(program, event))
+
+
+def _laps(program: Program, event: Event) -> Laps | None:
+    own = _sequential(event)
+    if not 1 <= len(own) <= 2 or event.path[0].loop is not own[0]:
+        return None
+    inside = {e.path[1].position: _sequential(e)[1] for e in program.events if _is_inside(e, own[0])}
+    loops = tuple(inside[n] for n in sorted(inside))
+    bounds = frozenset[str]().union(*(index_names(loop.lo) | index_names(loop.hi) for loop in loops))
+    if not loops or not bounds <= set(program.sizes):
+        return None
+    return Laps(own[0], loops, sum(n < event.path[1].position for n in inside), len(own) == 2)
+
+
+def _sequential(event: Event) -> list[Loop]:
+    return [loop for loop in event.loops if loop.kind is LoopKind.SEQ]
+
+
+def _is_inside(event: Event, outer: Loop) -> bool:
+    """In exactly one loop that is directly in the outer one, which is the event's first."""
+    loops = [s.loop for s in event.path[:2] if s.loop is not None and s.loop.kind is LoopKind.SEQ]
+    return len(loops) == 2 and loops[0].var == outer.var and len(_sequential(event)) == 2

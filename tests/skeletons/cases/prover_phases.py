@@ -234,7 +234,7 @@ TWINS = [
     ("open/full", opened(False), opened(True)),
     ("slot/empty", nested(3, False), nested(3, True)),
     ("open/full", skipping(False), skipping(True)),
-    ("open/full", tiles(2), tiles(4)),
+    ("parity/full", tiles(2), tiles(4)),
     ("progress", cyclic(False), cyclic(True)),
     ("progress", too_rarely(1), too_rarely(0)),
 ]

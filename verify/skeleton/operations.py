@@ -37,7 +37,7 @@ from exogpu.verify.program import (
 )
 from exogpu.verify.program import Step as PathStep
 from exogpu.verify.skeleton.barriers import NAMED, Part, Signals, Value
-from exogpu.verify.skeleton.place import Executors, Place, executors
+from exogpu.verify.skeleton.place import Executors, Place, by_warps, executors
 from exogpu.verify.skeleton.reading import Checked, Fences, Reading, uniform
 from exogpu.verify.skeleton.unsupported import NotModelled
 from exogpu.verify.skeleton.windows import Dims, Windows
@@ -379,7 +379,7 @@ class Operations:
             accesses=accesses,
             action=action,
             completion=completion,
-            aligned=aligned or mode is Exec.WARPS,
+            aligned=(aligned and by_warps(place)) or mode is Exec.WARPS,
             pipeline=pipeline,
             computed=computed if place_of_slot is None else (*computed, Computed(place_of_slot)),
         )

@@ -160,7 +160,7 @@ def held_slot(ahead):
     return kernel
 
 
-def bytes_at_once(more):
+def bytes_at_once(most):
     """A phase has at most 2^20 - 1 bytes."""
 
     @skeleton
@@ -168,10 +168,10 @@ def bytes_at_once(more):
         full = mbarrier(count=1)
         x = smem(2)
         with role("p", threads=1):
-            expect(full, more)
-            arrive(full, tx=1048574)
-            tma_load(x[0], full, bytes=1048574)
-            tma_load(x[1], full, bytes=more)
+            expect(full, 16)
+            arrive(full, tx=most)
+            tma_load(x[0], full, bytes=most)
+            tma_load(x[1], full, bytes=16)
             wait(full, parity=0)
 
     return kernel
@@ -335,7 +335,7 @@ TWINS = [
     ("bounds", one_of_each_warp(4), one_of_each_warp(2)),
     ("bounds", one_slot(1), one_slot(0)),
     ("race.raw", held_slot(1), held_slot(0)),
-    ("mbar.tx_bytes", bytes_at_once(2), bytes_at_once(1)),
+    ("mbar.tx_bytes", bytes_at_once(1048560), bytes_at_once(1048544)),
     ("mbar.init_unordered", told(True), told(False)),
     ("bar.divergence", everybody(True), everybody(False)),
     ("deadlock.cycle", first_lane(1), first_lane(0)),

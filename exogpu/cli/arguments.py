@@ -20,7 +20,7 @@ STATUSES: dict[str, dict[int, str]] = {
     "run": {0: "the results agree", 1: "the results differ"},
     "slim": {0: "nothing can be removed or weakened", 1: "something can"},
     "sync": {
-        0: "every kernel is proved as it stands",
+        0: "every kernel is proved as it stands, or as it was written",
         1: "with the printed changes every kernel is proved",
         3: "for some kernel nothing was found that is proved",
     },
@@ -57,7 +57,9 @@ def build_parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_table(_add(commands, "mutate", "edit every synchronisation statement of a kernel and verify each edit"))
     _add_table(_add(commands, "slim", "find synchronisation that a kernel can do without, proved for all sizes"))
-    _add_table(_add(commands, "sync", "place barriers, waits and fences so that a kernel is proved, or repair them"))
+    sync = _add(commands, "sync", "place barriers, waits and fences so that a kernel is proved, or repair them")
+    _add_table(sync)
+    sync.add_argument("--write", action="store_true", help="make the changes in the file")
     _add_bench(commands)
     _add(commands, "list", "list the shipped kernels with their signatures")
     explain = _add(commands, "explain", "explain a diagnostic code or an axiom, for example race.war or L1")

@@ -26,9 +26,24 @@ from exogpu.lang import load
 from exogpu.source import Span
 
 
-def difference(before: Proc, after: Proc, shown: str, word: str = "slim") -> tuple[str, ...]:
-    """A unified diff of the file where the kernel stands, called as `shown`, or of the two kernels as the printer
-    writes them; `word` says what the changed one is."""
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A unified diff, and the whole text that the file then has; None if the diff is of a reprint."""
+
+    diff: tuple[str, ...]
+    text: str | None
+
+    def write(self, file: str) -> bool:
+        """Changes the file; False if the patch is not one of it."""
+        if self.text is None:
+            return False
+        Path(file).write_text(self.text, encoding="utf-8")
+        return True
+
+
+def patch(before: Proc, after: Proc, shown: str, word: str = "slim") -> Patch:
+    """The change of the file where the kernel stands, called as `shown`, or of the kernel as the printer writes it;
+    `word` says what the changed one is."""
     file = before.span.file
     try:
         lines = Path(file).read_text(encoding="utf-8").splitlines()
@@ -36,10 +51,12 @@ def difference(before: Proc, after: Proc, shown: str, word: str = "slim") -> tup
         lines = []
     for plain in (True, False):
         edited = _edited(lines, before, after, plain=plain)
-        if edited is not None and _reads_back(edited, file, after):
-            return tuple(difflib.unified_diff(lines, edited, shown, f"{shown}, {word}", lineterm=""))
+        if edited is not None and _reads_back(edited, before, after):
+            diff = tuple(difflib.unified_diff(lines, edited, shown, f"{shown}, {word}", lineterm=""))
+            return Patch(diff, "\n".join(edited) + "\n")
     old, new = to_source(before).splitlines(), to_source(after).splitlines()
-    return tuple(difflib.unified_diff(old, new, f"{before.name}, reprinted", f"{before.name}, {word}", lineterm=""))
+    diff = tuple(difflib.unified_diff(old, new, f"{before.name}, reprinted", f"{before.name}, {word}", lineterm=""))
+    return Patch(diff, None)
 
 
 # -- the text ----------------------------------------------------------------------------------------------------------
@@ -199,16 +216,18 @@ def _with_empty_blocks(tree: ast.Module, changes: list[_Change]) -> list[_Change
 # -- whether it is right -----------------------------------------------------------------------------------------------
 
 
-def _reads_back(lines: Sequence[str], file: str, wanted: Proc) -> bool:
-    """The text defines a kernel like the wanted one."""
+def _reads_back(lines: Sequence[str], before: Proc, after: Proc) -> bool:
+    """The text defines what the file does, but for the one kernel, which is as it should be."""
+    file = before.span.file
     with tempfile.TemporaryDirectory() as folder, _importable(str(Path(file).resolve().parent)):
         copy = Path(folder) / Path(file).name
         copy.write_text("\n".join(lines) + "\n", encoding="utf-8")
         try:
-            found = load(copy).values()
+            found, known = load(copy), load(file)
         except BadInput:
             return False
-    return any(p.name == wanted.name and _canonical(p) == _canonical(wanted) for p in found)
+    wanted = {name: after if (p.name, p.span) == (before.name, before.span) else p for name, p in known.items()}
+    return {n: _canonical(p) for n, p in found.items()} == {n: _canonical(p) for n, p in wanted.items()}
 
 
 @contextmanager

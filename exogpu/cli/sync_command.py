@@ -8,7 +8,7 @@ import sys
 from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.edited import jobs, surveyed
 from exogpu.cli.output import palette
-from exogpu.cli.patch import difference
+from exogpu.cli.patch import Patch, patch
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
 from exogpu.report.model import Exit, Run
@@ -19,7 +19,7 @@ from exogpu.report.text import headline
 def execute(arguments: argparse.Namespace) -> Exit:
     """Prints the change of each kernel; exit 0 if all are proved as they stand, 1 if changes were found for those that
     are not, 3 if for some there are none."""
-    run, kernels = surveyed(arguments, _synced)
+    run, kernels = surveyed(arguments, _synced, last_first=arguments.write)
     status = _status(run, kernels)
     if arguments.format == "json":
         sys.stdout.write(sync_json(run, axiom_policy(arguments), status, kernels))
@@ -27,12 +27,12 @@ def execute(arguments: argparse.Namespace) -> Exit:
 
 
 def _status(run: Run, kernels: list[Synced]) -> Exit:
-    results = {kernel.result for kernel in kernels}
     if run.problems:
         return Exit.BAD_INPUT
-    if "not found" in results:
+    if any(kernel.result == "not found" for kernel in kernels):
         return Exit.UNDECIDED
-    return Exit.REFUTED if "found" in results else Exit.PROVED
+    done = all(kernel.stands or kernel.written for kernel in kernels)
+    return Exit.PROVED if done else Exit.REFUTED
 
 
 def _synced(proc: Proc, arguments: argparse.Namespace, run: Run) -> Synced:
@@ -41,17 +41,25 @@ def _synced(proc: Proc, arguments: argparse.Namespace, run: Run) -> Synced:
     found = infer_sync(
         proc, axiom_policy(arguments), jobs=jobs(arguments), tell=_told if sys.stderr.isatty() else _mute
     )
-    source, diff = "", tuple[str, ...]()
+    source, change, written = "", Patch((), None), False
     if found.changed is not None and not found.stands:
         source = to_source(found.changed)
-        diff = difference(proc, found.changed, run.path(proc.span.file), "sync")
-    synced = Synced(proc.name, proc.span, found.stands, source, diff, found.report, found.reason)
+        change = patch(proc, found.changed, run.path(proc.span.file), "sync")
+        written = arguments.write and change.write(proc.span.file)
+    synced = Synced(proc.name, proc.span, found.stands, source, change.diff, written, found.report, found.reason)
     if arguments.format == "text":
-        lines = [*sync_text(synced, run)]
-        if synced.result != "not found":
-            lines.append(headline(run, found.report, palette(arguments.color)))
-        print("\n".join(lines), flush=True)
+        _print(synced, arguments, run)
     return synced
+
+
+def _print(synced: Synced, arguments: argparse.Namespace, run: Run) -> None:
+    lines = [*sync_text(synced, run)]
+    if synced.result != "not found":
+        lines.append(headline(run, synced.report, palette(arguments.color)))
+    print("\n".join(lines), flush=True)
+    if arguments.write and synced.result == "found" and not synced.written:
+        text = "cannot be changed statement by statement, so nothing is written"
+        print(f"exogpu sync: {run.path(synced.span.file)} {text}", file=sys.stderr)
 
 
 def _told(text: str) -> None:

@@ -18,14 +18,15 @@ from exogpu.verify.result import Report, Status
 @dataclass(frozen=True, slots=True)
 class Synced:
     """A kernel: whether it is proved as it stands; else the text and the diff of the synchronised kernel, empty if none
-    is proved. `report` is on the kernel with its changes, or on the form that came closest, and `reason` says why no
-    more were tried."""
+    is proved, and whether its file was `written`. `report` is on the kernel with its changes, or on the form that came
+    closest, and `reason` says why no more were tried."""
 
     name: str
     span: Span
     stands: bool
     source: str
     diff: tuple[str, ...]
+    written: bool
     report: Report
     reason: str
 
@@ -45,6 +46,8 @@ def sync_text(found: Synced, run: Run) -> Iterator[str]:
             yield ""
             yield from found.diff
             yield ""
+            if found.written:
+                yield f"written to {run.path(found.span.file)}"
         case _:
             yield f"{found.name}: no synchronisation was found; of the form that came closest this remains"
             yield from remaining(run, found.report)
@@ -79,6 +82,7 @@ def _kernel(run: Run, found: Synced) -> dict[str, Any]:
         "axioms": list(found.report.axioms),
         "source": found.source,
         "diff": list(found.diff),
+        "written": found.written,
         "remaining": [diagnostic_json(run, failure(o)) for o in open_],
         "reason": found.reason,
     }

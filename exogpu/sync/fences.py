@@ -134,7 +134,7 @@ def _places(
             if isinstance(stmt, For) and x[stmt.var] != y[stmt.var]:
                 together = False
         who, block = a.collectives[depth].size, a.blocks[depth]
-        if who % WARP or a.blocks[depth] is not b.blocks[depth]:
+        if who == 1 or (who % WARP and WARP % who) or a.blocks[depth] is not b.blocks[depth]:
             return
         i, j = (next(k for k, s in enumerate(block) if s is n.path[depth]) for n in (a, b))
         for index in range(len(block) + 1):

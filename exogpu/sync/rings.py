@@ -14,11 +14,12 @@ from math import prod
 from exogpu import isa
 from exogpu.ir.collective import WARP
 from exogpu.ir.index import Int, Var
-from exogpu.ir.instr import CompleteTx, Group, Mode
+from exogpu.ir.instr import Group, Mode
 from exogpu.ir.proc import BarrierDecl, Block
 from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, For, Point, Role, Stmt, Threads
 from exogpu.ir.types import Smem
 from exogpu.sync.build import by_threads, by_warps, call, fence_proxy, not_first
+from exogpu.sync.copies import delivered, whole_ctas
 from exogpu.sync.nodes import Node, RoleKey, Touch, allocations, common, is_serial, product
 from exogpu.sync.place import afterwards, same_threads
 from exogpu.sync.plan import Plan, around, before, behind
@@ -73,7 +74,7 @@ class Side:
 
 
 def rings(found: list[Node], used: list[Touch]) -> list[Ring]:
-    """Buffers that go from one role to another, or are filled by copies that end on a barrier."""
+    """Buffers that go from one role to another."""
     groups: dict[object, list[Ring]] = {}
     for name, alloc in allocations(found).items():
         assert isinstance(alloc.stmt, Alloc)
@@ -84,7 +85,7 @@ def rings(found: list[Node], used: list[Touch]) -> list[Ring]:
         if not writes or not reads:
             continue
         roles = [frozenset(t.node.role for t in side) for side in (writes, reads)]
-        if not (roles[0] & roles[1]) or all(t.landing for t in writes):
+        if not (roles[0] & roles[1]) or (all(t.landing for t in writes) and len(roles[1]) > 1):
             key = (tuple(map(id, alloc.parents)), *roles)
             groups.setdefault(key, []).append(Ring((alloc,), alloc.stmt.memory.ring, writes, reads))
     return [_joined(parts) for parts in groups.values()]
@@ -106,21 +107,21 @@ def ring_plan(
     ones leave in flight for a turn of their loop."""
     full, empty = naming("full", ring), naming("empty", ring)
     writers, readers = _sides(block, ring, ring.writes), _sides(block, ring, ring.reads)
-    apart = not {s.touches[0].node.role for s in writers} & {s.touches[0].node.role for s in readers}
     plan, filled, read = Plan(), 0, 0
+    # a proxy fence of a reader does not reach what the copy of another CTA overwrites
+    reach = (
+        [call(isa.fence_proxy_async_all)] if _multicast(ring) and any(not t.asynchronous for t in ring.reads) else []
+    )
     for side in writers:
-        if apart:
-            plan += side.start(Await(empty, ring.slots))
+        plan += side.start(Await(empty, ring.slots), *reach)
         count, filling = _fill(block, found, ring, side, full)
         plan, filled = plan + filling, filled + count
     for side in readers:
         plan += side.start(Await(full, 0))
-        if apart:
-            loop = _in_flight(ring, side, finished) if overlapped else None
-            count, release = _release(block, found, ring, side, empty, loop)
-            plan, read = plan + release, read + count
-    declared = [BarrierDecl(full, ring.slots, filled)] + [BarrierDecl(empty, ring.slots, read)] * apart
-    return plan + Plan(barriers=tuple(declared))
+        loop = _in_flight(ring, side, finished) if overlapped else None
+        count, release = _release(block, found, ring, side, empty, loop)
+        plan, read = plan + release, read + count
+    return plan + Plan(barriers=(BarrierDecl(full, ring.slots, filled), BarrierDecl(empty, ring.slots, read)))
 
 
 def _sides(block: Block, ring: Ring, touches: tuple[Touch, ...]) -> list[Side]:
@@ -138,7 +139,7 @@ def _side(block: Block, ring: Ring, touches: tuple[Touch, ...]) -> Side:
     for n, stmt in enumerate(touches[0].node.parents[depth:]):
         if single and _threads(stmt) and depth + n >= len(shared):
             break  # the accesses are by different threads, or at least not in one loop
-        if isinstance(stmt, Role) or (_threads(stmt) and (single or _whole_ctas(block, stmt))):
+        if isinstance(stmt, Role) or (_threads(stmt) and (single or whole_ctas(block, stmt))):
             threads.append(stmt)
         elif not is_serial(stmt):
             break
@@ -161,13 +162,9 @@ def _threads(stmt: Stmt) -> bool:
     return isinstance(stmt, For) and isinstance(stmt.mode, Threads)
 
 
-def _whole_ctas(block: Block, stmt: Stmt) -> bool:
-    return isinstance(stmt, For) and isinstance(stmt.mode, Threads) and stmt.mode.unit == block.threads
-
-
 def _executions(block: Block, side: Side) -> int:
     """How many collectives of one CTA execute the side's block."""
-    loops = [s for s in side.threads if isinstance(s, For) and not _whole_ctas(block, s)]
+    loops = [s for s in side.threads if isinstance(s, For) and not whole_ctas(block, s)]
     return prod(product((s,)) or 1 for s in loops)
 
 
@@ -201,16 +198,10 @@ def _each_warp(found: list[Node], side: Side, stmts: list[Stmt], arrive: Stmt, *
 def _bytes(block: Block, ring: Ring, side: Side, touch: Touch) -> int:
     """Bytes that a copy of this side delivers to one CTA per execution of the side's block."""
     inner = [s for s in touch.node.path[len(ring.allocs[0].parents) :] if not isinstance(s, Role)]
-    times = product(s for s in inner if not _whole_ctas(block, s) and not any(same_threads(s, t) for t in side.threads))
-    completion = touch.call.instr.completion
-    if times is None or not isinstance(completion, CompleteTx):
+    times = product(s for s in inner if not whole_ctas(block, s) and not any(same_threads(s, t) for t in side.threads))
+    if times is None:
         raise Unplanned("how many bytes a copy delivers depends on a condition or on sizes")
-    window = touch.call.window(completion.data)
-    dtype = next(a.stmt.dtype for a in ring.allocs if isinstance(a.stmt, Alloc) and a.stmt.name == window.buffer)
-    size = prod(window.shape) * dtype.bytes * times
-    if touch.call.instr.spread is None:
-        return size
-    return size // window.shape[0] * block.cluster  # every CTA sends its part to every CTA
+    return delivered(block, ring.allocs, touch, times)
 
 
 def _in_flight(ring: Ring, side: Side, finished: list[Batch]) -> For | None:
@@ -223,9 +214,13 @@ def _in_flight(ring: Ring, side: Side, finished: list[Batch]) -> For | None:
     return loop if isinstance(loop, For) else None
 
 
+def _multicast(ring: Ring) -> bool:
+    return any(t.landing and t.call.instr.spread is not None for t in ring.writes)
+
+
 def _release(block: Block, found: list[Node], ring: Ring, side: Side, empty: str, loop: For | None) -> tuple[int, Plan]:
     """The arrives that say that a slot is read: how many come to a CTA, and where."""
-    everywhere = any(t.landing and t.call.instr.spread is not None for t in ring.writes)
+    everywhere = _multicast(ring)
     arrive: Stmt = Arrive(empty, None)
     if everywhere:
         remote = Arrive(empty, None, Point(Var("r")), relaxed=side.asynchronous)

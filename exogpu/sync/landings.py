@@ -39,8 +39,10 @@ class _Batch:
 def landing_plan(
     block: Block, found: list[Node], used: list[Touch], read: list[Ring], naming: Naming, *, alone: bool
 ) -> Plan:
-    """The barriers of every copy into a buffer that is no ring between roles."""
-    ringed = {t.buffer for ring in read for t in ring.writes}
+    """The barriers of every copy that fills no ring between roles; where it is part of what does, the thread waits
+    alone."""
+    ringed = {t.buffer for ring in read for t in ring.writes if t.landing}
+    handed_on = {t.buffer for ring in read for t in ring.writes} - ringed
     homes = allocations(found)
     plan = Plan()
     for batch in _batches([t for t in used if t.landing and t.mode is not Mode.READ and t.buffer not in ringed]):
@@ -54,7 +56,8 @@ def landing_plan(
             completes=tuple((t.call, full) for t in batch.copies),
         )
         plan += behind(batch.last.path[batch.level + 1], 8, Arrive(full, Int(size)))
-        plan += _wait(used, batch, Await(full, 0), alone=alone)
+        by_itself = alone or any(t.buffer in handed_on for t in batch.copies)
+        plan += _wait(used, batch, Await(full, 0), alone=by_itself)
     return plan
 
 

@@ -37,7 +37,7 @@ def proposals(original: Proc, reasons: list[str]) -> Iterator[Proc]:
 def _proposal(proc: Proc, names: Naming, *, overlapped: bool, alone: bool) -> Proc:
     found = nodes(proc)
     used = touches(found)
-    finished, between = batches(found), rings(found, used)
+    finished, between = batches(found), rings(proc.block, found, used)
     plan = multiply_plan(found, overlapped=overlapped)
     for ring in between:
         plan += ring_plan(proc.block, found, ring, names, finished, overlapped=overlapped)

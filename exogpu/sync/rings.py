@@ -8,7 +8,7 @@ every warp.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from exogpu import isa
@@ -73,8 +73,9 @@ class Side:
         return behind(self.last, 8, *stmts)
 
 
-def rings(found: list[Node], used: list[Touch]) -> list[Ring]:
-    """Buffers that go from one role to another."""
+def rings(block: Block, found: list[Node], used: list[Touch]) -> list[Ring]:
+    """Buffers that go from one role to another. Copies of which it is not known how many bytes fill a slot, or that do
+    not fill it alone, their own threads await: they count as done when these hand on the ring."""
     groups: dict[object, list[Ring]] = {}
     for name, alloc in allocations(found).items():
         assert isinstance(alloc.stmt, Alloc)
@@ -88,7 +89,8 @@ def rings(found: list[Node], used: list[Touch]) -> list[Ring]:
         if not (roles[0] & roles[1]) or (all(t.landing for t in writes) and len(roles[1]) > 1):
             key = (tuple(map(id, alloc.parents)), *roles)
             groups.setdefault(key, []).append(Ring((alloc,), alloc.stmt.memory.ring, writes, reads))
-    return [_joined(parts) for parts in groups.values()]
+    joined = [_joined(parts) for parts in groups.values()]
+    return [ring if _announced(block, ring) else _awaited(ring) for ring in joined]
 
 
 def _joined(parts: list[Ring]) -> Ring:
@@ -98,6 +100,16 @@ def _joined(parts: list[Ring]) -> Ring:
         tuple(t for p in parts for t in p.writes),
         tuple(t for p in parts for t in p.reads),
     )
+
+
+def _announced(block: Block, ring: Ring) -> bool:
+    """Each role that fills a slot by copies does so by these alone, and it is known how many."""
+    sides = [s for s in _sides(block, ring, ring.writes) if any(t.landing for t in s.touches)]
+    return all(t.landing and _times(block, ring, s, t) is not None for s in sides for t in s.touches)
+
+
+def _awaited(ring: Ring) -> Ring:
+    return replace(ring, writes=tuple(replace(t, landing=False) for t in ring.writes))
 
 
 def ring_plan(
@@ -170,15 +182,13 @@ def _executions(block: Block, side: Side) -> int:
 
 def _fill(block: Block, found: list[Node], ring: Ring, side: Side, full: str) -> tuple[int, Plan]:
     """The arrives that say that a slot is filled: how many in a CTA, and where."""
-    landing = [t for t in side.touches if t.landing]
-    if len(landing) == len(side.touches):
-        arrive: Stmt = Arrive(full, Int(sum(_bytes(block, ring, side, t) for t in landing)))
+    if all(t.landing for t in side.touches):
+        times = ((t, _times(block, ring, side, t) or 0) for t in side.touches)
+        arrive: Stmt = Arrive(full, Int(sum(delivered(block, ring.allocs, t, n) for t, n in times)))
         if side.size > 1:
             arrive = by_threads("u", 1, 1, arrive)
-        completes = Plan(completes=tuple((t.call, full) for t in landing))
+        completes = Plan(completes=tuple((t.call, full) for t in side.touches))
         return _executions(block, side), side.finish(found, arrive) + completes
-    if landing:
-        raise Unplanned("a role fills a ring by TMA and by other means")
     stmts: list[Stmt] = []
     if any(t.group is Group.COPY for t in side.touches):
         stmts.append(call(isa.cp_async_wait_all))
@@ -192,16 +202,14 @@ def _each_warp(found: list[Node], side: Side, stmts: list[Stmt], arrive: Stmt, *
     if side.size % WARP:
         raise Unplanned("a collective that is not whole warps hands on a ring")
     meet = (Fence(),) if fenced else ()
-    return side.size // WARP, side.finish(found, *stmts, by_warps(side.size, *meet, arrive))
+    return side.size // WARP, side.finish(found, *stmts, *by_warps(side.size, *meet, arrive))
 
 
-def _bytes(block: Block, ring: Ring, side: Side, touch: Touch) -> int:
-    """Bytes that a copy of this side delivers to one CTA per execution of the side's block."""
+def _times(block: Block, ring: Ring, side: Side, touch: Touch) -> int | None:
+    """How often a copy of this side is executed in a CTA per execution of the side's block, if that is known."""
     inner = [s for s in touch.node.path[len(ring.allocs[0].parents) :] if not isinstance(s, Role)]
-    times = product(s for s in inner if not whole_ctas(block, s) and not any(same_threads(s, t) for t in side.threads))
-    if times is None:
-        raise Unplanned("how many bytes a copy delivers depends on a condition or on sizes")
-    return delivered(block, ring.allocs, touch, times)
+    own = (s for s in inner if not whole_ctas(block, s) and not any(same_threads(s, t) for t in side.threads))
+    return product(own)
 
 
 def _in_flight(ring: Ring, side: Side, finished: list[Batch]) -> For | None:
@@ -231,7 +239,7 @@ def _release(block: Block, found: list[Node], ring: Ring, side: Side, empty: str
         return _executions(block, side) * senders, side.finish(found, *done, arrive)
     if loop is not None:
         warps = by_warps(side.size, arrive)
-        plan = side.finish(found, not_first(loop, warps)) + afterwards(found, loop, side.threads, 2, warps)
+        plan = side.finish(found, not_first(loop, *warps)) + afterwards(found, loop, side.threads, 2, *warps)
         return side.size // WARP * senders, plan
     generic = any(not t.asynchronous for t in side.touches)
     stmts: list[Stmt] = [fence_proxy()] if generic and any(t.asynchronous for t in ring.writes) else []

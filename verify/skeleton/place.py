@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from exogpu.ir.collective import plus
+from exogpu.ir.collective import WARP, plus
 from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Var
 from exogpu.ir.skeleton.tree import RANK, TID, RoleDecl
 from exogpu.verify.instance import LANE
@@ -40,6 +40,13 @@ class Place:
     explicit: bool = False
     block: int = 0
     given: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def whole_warps(self) -> bool:
+        """No lane of a warp is missing, of those that the role has."""
+        here = set(self.who)
+        warps = {t // WARP for t in here}
+        return not self.explicit and all(t in here for t in range(self.role.threads) if t // WARP in warps)
 
     def enter(self, loop: Loop) -> Place:
         """Inside a loop."""

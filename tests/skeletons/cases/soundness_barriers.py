@@ -169,8 +169,8 @@ def bytes_at_once(more):
         x = smem(2)
         with role("p", threads=1):
             expect(full, more)
-            arrive(full, tx=1048574)
-            tma_load(x[0], full, bytes=1048574)
+            arrive(full, tx=1048544)
+            tma_load(x[0], full, bytes=1048544)
             tma_load(x[1], full, bytes=more)
             wait(full, parity=0)
 
@@ -311,7 +311,7 @@ TWINS = [
     ("bounds", one_of_each_warp(4), one_of_each_warp(2)),
     ("bounds", one_slot(1), one_slot(0)),
     ("race.raw", held_slot(1), held_slot(0)),
-    ("mbar.tx_bytes", bytes_at_once(2), bytes_at_once(1)),
+    ("mbar.tx_bytes", bytes_at_once(32), bytes_at_once(16)),
     ("mbar.init_unordered", told(True), told(False)),
     ("bar.divergence", everybody(True), everybody(False)),
     ("deadlock.cycle", first_lane(1), first_lane(0)),

@@ -32,3 +32,9 @@ HELP = {
     "setmaxnreg.pool": "lower the register counts so that the CTA's registers suffice, in every warp of the warpgroup",
     "deadlock.cycle": "let every awaited phase be completed by arrivals that do not themselves wait for it",
 }
+
+FAR_FENCE = (
+    "execute proxy_fence(everywhere=True) in the CTA that issues the asynchronous operation, before it and after "
+)
+FAR_FENCE += "the wait for the other access (axiom L1)"
+"""About a proxy fence between accesses by threads of two CTAs."""

@@ -149,6 +149,19 @@ AXIOMS = (
         ("mbar.lane_release", "race.war"),
         "warpgroup-wait",
     ),
+    Axiom(
+        "L13",
+        "the arrives with which a thread tells several CTAs are taken to count at one time",
+        "PTX ISA, mbarrier: an arrive for a phase comes after a successful wait for the one before. Two arrives of a "
+        "thread, on the barriers of two CTAs, are two operations; others may wait and arrive between them.",
+        "What follows from one of the arrives comes after all of them, if they stand side by side. Otherwise a peer "
+        "whose wait follows from the first could arrive for the next phase before the second counts, and the two "
+        "arrivals would be exchanged.",
+        "The next arrive on the barrier of each CTA follows from something of that CTA: its own copy or arrive for the "
+        "phase that the arriving thread waits for.",
+        True,
+        ("mbar.unobserved_phase",),
+    ),
 )
 
 ASSUMED = frozenset(a.name for a in AXIOMS if a.assumed)

@@ -6,7 +6,7 @@ refute it (`exogpu.verify.explore`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -34,7 +34,8 @@ from exogpu.verify.skeleton.init import initialisation
 from exogpu.verify.skeleton.numbering import holds as holding
 from exogpu.verify.skeleton.observed import observed
 from exogpu.verify.skeleton.reading import Checked
-from exogpu.verify.skeleton.settle import any_of, obligation, settle
+from exogpu.verify.skeleton.settle import any_of, each_of, obligation, settle
+from exogpu.verify.skeleton.together import by_another
 from exogpu.verify.skeleton.transfers import balanced
 from exogpu.verify.split import in_turns
 
@@ -113,7 +114,7 @@ def _mbarrier(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piec
     for hold in holding(program, barrier.name):
         slot, start = facts.slots[hold.id], facts.starts[barrier.name]
         yield Piece(1, partial(_slot, barrier=barrier, event=hold, slot=slot, start=start))
-        yield Piece(6, partial(_open, barrier=barrier, event=hold, flows=flows))
+        yield Piece(6, partial(_open, barrier=barrier, event=hold, flows=flows, slots=facts.slots))
         yield Piece(1, partial(_held, barrier=barrier, hold=hold, flows=flows))
     yield Piece(1, lambda _: (_count(barrier, flows),))
     yield Piece(2, lambda p: (balanced(p, barrier, flows),))
@@ -122,12 +123,12 @@ def _mbarrier(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piec
         for event in flow.statements:
             slot, start = facts.slots[event.id], facts.starts[barrier.name]
             yield Piece(1, partial(_slot, barrier=barrier, event=event, slot=slot, start=start))
-            yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows))
+            yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows, slots=facts.slots))
             if isinstance(event.action, ExpectAction):
                 yield Piece(4, partial(_announced, barrier=barrier, event=event, flows=flows))
     for wait in waits:
         yield Piece(1, partial(_stated, barrier=barrier, wait=wait, slot=facts.slots[wait.id]))
-        yield Piece(6, partial(_open, barrier=barrier, event=wait, flows=flows))
+        yield Piece(6, partial(_open, barrier=barrier, event=wait, flows=flows, slots=facts.slots))
         yield Piece(6, partial(_not_lapped, barrier=barrier, wait=wait, flows=flows))
 
 
@@ -136,7 +137,7 @@ def _flag(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piece]:
     yield from flag_pieces(program, barrier, facts.values, flows)
     for flow in flows:
         for event in flow.statements:
-            yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows))
+            yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows, slots=facts.slots))
 
 
 def _generations(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piece]:
@@ -146,7 +147,7 @@ def _generations(program: Program, facts: Facts, barrier: Barrier) -> Iterator[P
     yield Piece(1, lambda _: (_count(barrier, flows),))
     for flow in flows:
         for event in flow.statements:
-            yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows))
+            yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows, slots=facts.slots))
     if barrier.split:
         for claim in in_turns(program, barrier):
             yield Piece(1, partial(_claimed, claim=claim))
@@ -202,18 +203,21 @@ def _stated(program: Program, barrier: Barrier, wait: Event, slot: Index) -> Ite
     yield settle(program, base, (Property(base.name, (wait,), bad, None),))
 
 
-def _open(program: Program, barrier: Barrier, event: Event, flows: tuple[Flow, ...]) -> Iterator[Obligation]:
+def _open(
+    program: Program, barrier: Barrier, event: Event, flows: tuple[Flow, ...], slots: Mapping[int, Index]
+) -> Iterator[Obligation]:
     """The phase before in the slot is complete when a signal or a wait comes."""
     signal = event not in awaits(program, barrier.name)
     rule = "mbar.unobserved_phase" if signal else "mbar.parity_alias"
     rule = "bar.recycle" if barrier.named else rule
     title = f"the phase before in its slot of {barrier.name} is complete at {event.label} (line {event.span.line})"
     base = obligation(f"open/{barrier.name}/{event.id}", rule, title, event.span)
-    parts: list[Goal | Property] = []
+    parts: list[list[Goal | Property]] = []
     for flow in _meeting(program, flows, event):
-        parts.append(enough(barrier, flow, event, barrier.ring))
-        parts += (_follows(barrier, s, event, barrier.ring) for s in flow.statements)
-    yield settle(program, base, parts)
+        parts.append([enough(barrier, flow, event, barrier.ring)])
+        goals = [_follows(barrier, s, event, barrier.ring) for s in flow.statements]
+        parts += ([goal, *by_another(program, goal, slots)] for goal in goals)
+    yield each_of(program, base, parts)
 
 
 def _meeting(program: Program, flows: Sequence[Flow], event: Event) -> Iterator[Flow]:

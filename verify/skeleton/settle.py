@@ -45,6 +45,17 @@ def _at(sizes: Env) -> str:
     return ", ".join(f"{name} = {value}" for name, value in shown_sizes(sizes)[:-1]) or "any sizes"
 
 
+def each_of(program: Program, base: Obligation, parts: Sequence[Sequence[Goal | Property]]) -> Obligation:
+    """Proved if of all parts one way each is."""
+    for ways in parts:
+        found = any_of(program, base, [[way] for way in ways])
+        if found.status is not Status.PROVED:
+            return found
+        chains = tuple(dict.fromkeys((*base.chains, *found.chains)))
+        base = replace(base, chains=chains, queries=(*base.queries, *found.queries))
+    return base
+
+
 def any_of(program: Program, base: Obligation, ways: Sequence[Sequence[Goal | Property]]) -> Obligation:
     """Proved if all parts of one way are."""
     verdicts: list[Obligation] = []

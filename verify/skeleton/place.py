@@ -102,6 +102,12 @@ def executors(place: Place, threads: int, cluster: int, unit: int = 1) -> Execut
     return Executors(loops, first, length, plus(at, Var(LANE)) if each else at, rank, ranks)
 
 
+def by_warps(place: Place) -> bool:
+    """Consecutive threads of the place are whole warps, or lanes of one."""
+    runs = _consecutive(place.who)
+    return all(r[0] % WARP + len(r) <= WARP or r[0] % WARP == len(r) % WARP == 0 for r in runs)
+
+
 def _ctas(role: RoleDecl, threads: int, cluster: int) -> tuple[tuple[Loop, ...], Index, tuple[Cond, ...]]:
     """The loop over the CTAs of a role, its variable, and the condition on it if they are not consecutive."""
     if cluster == 1 or len(role.ctas) == 1:

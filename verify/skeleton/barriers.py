@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Cmp, Cond, Index, Int, Var
 from exogpu.ir.linear import literal
@@ -182,7 +183,9 @@ class Signals:
     def whole_warps(self, place: Place, span: Span) -> None:
         """Barriers count warps, and some instructions are executed by warps, so all lanes come together (PTX ISA, bar,
         wgmma.wait_group)."""
-        if not place.whole_warps:
+        here = set(place.who)
+        warps = {t // WARP for t in place.who}
+        if place.explicit or any(t not in here for t in range(place.role.threads) if t // WARP in warps):
             raise NotModelled("only some threads of a warp are here", span)
 
     def flag(self, ref: Ref, place: Place, read: Callable[[Index], Index]) -> Iterator[Part]:

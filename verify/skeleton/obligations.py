@@ -34,8 +34,8 @@ from exogpu.verify.skeleton.init import initialisation
 from exogpu.verify.skeleton.numbering import holds as holding
 from exogpu.verify.skeleton.observed import observed
 from exogpu.verify.skeleton.reading import Checked
-from exogpu.verify.skeleton.settle import any_of, each_of, obligation, settle
-from exogpu.verify.skeleton.together import by_another
+from exogpu.verify.skeleton.settle import any_of, obligation, settle, with_more
+from exogpu.verify.skeleton.together import comes_first
 from exogpu.verify.skeleton.transfers import balanced
 from exogpu.verify.split import in_turns
 
@@ -212,12 +212,13 @@ def _open(
     rule = "bar.recycle" if barrier.named else rule
     title = f"the phase before in its slot of {barrier.name} is complete at {event.label} (line {event.span.line})"
     base = obligation(f"open/{barrier.name}/{event.id}", rule, title, event.span)
-    parts: list[list[Goal | Property]] = []
-    for flow in _meeting(program, flows, event):
-        parts.append([enough(barrier, flow, event, barrier.ring)])
-        goals = [_follows(barrier, s, event, barrier.ring) for s in flow.statements]
-        parts += ([goal, *by_another(program, goal, slots)] for goal in goals)
-    yield each_of(program, base, parts)
+    met = list(_meeting(program, flows, event))
+    shown = settle(program, base, [enough(barrier, flow, event, barrier.ring) for flow in met])
+    for earlier in (s for flow in met for s in flow.statements):
+        if shown.status is Status.PROVED:
+            goal = _follows(barrier, earlier, event, barrier.ring)
+            shown = with_more(shown, comes_first(program, base, goal, slots))
+    yield shown
 
 
 def _meeting(program: Program, flows: Sequence[Flow], event: Event) -> Iterator[Flow]:
@@ -291,7 +292,7 @@ def _not_lapped(program: Program, barrier: Barrier, wait: Event, flows: tuple[Fl
         if found.status is not Status.PROVED:
             yield found
             return
-        base = replace(base, chains=(*base.chains, *found.chains), queries=(*base.queries, *found.queries))
+        base = with_more(base, found)
     yield base
 
 

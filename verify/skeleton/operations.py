@@ -315,7 +315,7 @@ class Operations:
     def meet(self, stmt: Stmt, place: Place) -> None:
         """An election in a warp: its lanes that are here meet (PTX ISA, elect.sync); larger units compare numbers."""
         if 1 < place.role.unit <= WARP:
-            self.event(stmt, place, "elect", Exec.EACH, action=MeetAction(), aligned=place.whole_warps)
+            self.event(stmt, place, "elect", Exec.EACH, action=MeetAction(), aligned=not place.explicit)
 
     def exit(self, stmt: op.Exit, place: Place) -> None:
         """The end of threads before the kernel's."""

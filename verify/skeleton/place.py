@@ -41,13 +41,6 @@ class Place:
     block: int = 0
     given: Mapping[str, int] = field(default_factory=dict)
 
-    @property
-    def whole_warps(self) -> bool:
-        """No lane of a warp is missing, of those that the role has."""
-        here = set(self.who)
-        warps = {t // WARP for t in here}
-        return not self.explicit and all(t in here for t in range(self.role.threads) if t // WARP in warps)
-
     def enter(self, loop: Loop) -> Place:
         """Inside a loop."""
         step = Step(self.numbers.take(), loop, len(self.guards))

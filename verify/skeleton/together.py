@@ -12,42 +12,49 @@ from exogpu.verify.concrete import Occurrence, Unrolling, locate
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordering import Goal
 from exogpu.verify.performed import AWAITED
-from exogpu.verify.phases import Phases, barrier_cta
+from exogpu.verify.phases import Phases, barrier_cta, executors
 from exogpu.verify.program import ArriveAction, Event, LoopKind, Program
+from exogpu.verify.result import Obligation, Status
+from exogpu.verify.skeleton.settle import each_of, settle
 
 AXIOM = "L13"
 
 
-def by_another(program: Program, goal: Goal, slots: Mapping[int, Index]) -> Iterator[Goal]:
-    """The goals that, each by itself, show that an arrive on another CTA's barrier comes first because one at its side
-    does."""
-    if AXIOM not in program.axioms:
-        return
-    for other in _beside(program, goal.source, slots):
-        yield _instead(goal, other)
+def comes_first(program: Program, base: Obligation, goal: Goal, slots: Mapping[int, Index]) -> Obligation:
+    """Proved if the goal is: in every CTA that its target is executed in by itself, or because an arrive at the side of
+    its source comes first."""
+    found = settle(program, base, (goal,))
+    if found.status is Status.PROVED or AXIOM not in program.axioms:
+        return found
+    others = [_instead(goal, other) for other in _beside(program, goal.source, slots)]
+    if not others:
+        return found
+    ctas = sorted({t // program.threads for t in executors(program, goal.target)})
+    return each_of(program, base, [[_within(g, cta) for g in (goal, *others)] for cta in ctas])
 
 
 def _beside(program: Program, arrive: Event, slots: Mapping[int, Index]) -> Iterator[Event]:
-    """Arrives by the same threads, in the same iterations, on the same slot of other CTAs; nothing but such between."""
+    """Arrives by the same threads, in the same iterations, on the same slot of other CTAs; nothing but such between,
+    or those of other threads."""
     for step in (-1, 1):
         n = arrive.id + step
-        while 0 <= n < len(program.events) and _alike(program.events[n], arrive, slots):
-            yield program.events[n]
+        while 0 <= n < len(program.events) and _around(program.events[n]) == _around(arrive):
+            if _same_threads(program.events[n], arrive) and slots.get(n) == slots.get(arrive.id):
+                yield program.events[n]
             n += step
 
 
-def _alike(one: Event, other: Event, slots: Mapping[int, Index]) -> bool:
-    if not isinstance(one.action, ArriveAction) or not isinstance(other.action, ArriveAction):
-        return False
-    same = one.action.barrier == other.action.barrier and slots.get(one.id) == slots.get(other.id)
-    apart = barrier_cta(one) is not None and barrier_cta(one) != barrier_cta(other)
-    return same and apart and _place(one) == _place(other)
+def _around(event: Event) -> tuple[object, ...]:
+    """For arrives on another CTA's barrier, the barrier, and the loops around them; else the event."""
+    if not isinstance(event.action, ArriveAction) or barrier_cta(event) is None:
+        return (event.id,)
+    loops = [(step.position, step.loop) for step in event.path if step.loop and step.loop.kind is LoopKind.SEQ]
+    return event.role, event.action.barrier, tuple(loops)
 
 
-def _place(event: Event) -> tuple[object, ...]:
-    """The threads that execute it, and when."""
-    around = [step.position for step in event.path if step.loop is not None and step.loop.kind is LoopKind.SEQ]
-    return event.role, tuple(around), event.loops, event.guards, event.first, event.size, event.exec
+def _same_threads(one: Event, other: Event) -> bool:
+    who, when = ((e.loops, e.first, e.size, e.exec, e.guards) for e in (one, other))
+    return who == when and barrier_cta(one) != barrier_cta(other)
 
 
 def _instead(goal: Goal, other: Event) -> Goal:
@@ -61,3 +68,16 @@ def _instead(goal: Goal, other: Event) -> Goal:
 
     needs = replace(AWAITED, axioms=AWAITED.axioms | {AXIOM})
     return Goal(f"{goal.name}/{other.id}", other, goal.target, condition, check, needs)
+
+
+def _within(goal: Goal, cta: int) -> Goal:
+    """The goal for targets in a CTA."""
+
+    def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
+        here = model.ctx.eq(phases.own_cta(y), cta)
+        return model.ctx.api.conj((goal.condition(model, phases, x, y), here))
+
+    def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
+        return y.first // u.program.threads == cta and goal.check(u, x, y)
+
+    return replace(goal, name=f"{goal.name}, CTA {cta}", condition=condition, check=check)

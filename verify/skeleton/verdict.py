@@ -19,6 +19,7 @@ from exogpu.verify.program import Event, LoopKind, Program
 from exogpu.verify.result import Obligation, Report, Status
 from exogpu.verify.session import Session
 from exogpu.verify.skeleton.barriers import Signals
+from exogpu.verify.skeleton.cases import cases
 from exogpu.verify.skeleton.lifetimes import lifetimes
 from exogpu.verify.skeleton.lower import Walk
 from exogpu.verify.skeleton.numbering import numbered
@@ -44,11 +45,10 @@ def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int =
     if fault is not None:
         return _report(skeleton, Status.REFUTED, (fault,), started, policy)
     try:
-        program, facts = prepare(skeleton, policy)
-        if _impossible(program):
-            reason = "the require(...) preconditions leave no sizes, so nothing is shown"
-            return _report(skeleton, Status.VACUOUS, (), started, policy, reason)
-        found, reason = tuple(_decided(program, facts, skeleton, jobs)), ""
+        found, reason = tuple(_shown(skeleton, policy, jobs)), ""
+    except _Impossible:
+        reason = "the require(...) preconditions leave no sizes, so nothing is shown"
+        return _report(skeleton, Status.VACUOUS, (), started, policy, reason)
     except (NotModelled, NoClosedForm) as error:
         found, reason = (), str(error)
     if found and all(o.status is Status.PROVED for o in found):
@@ -61,8 +61,21 @@ def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int =
 
 def proof(skeleton: Skeleton, policy: Policy) -> Iterator[Obligation]:
     """What has to be shown, as far as it can be, one after the other; raises `NotModelled` or `NoClosedForm`."""
-    program, facts = prepare(skeleton, policy)
-    yield from _decided(program, facts, skeleton, 1)
+    return _shown(skeleton, policy, 1)
+
+
+class _Impossible(Exception):
+    """No sizes satisfy the preconditions."""
+
+
+def _shown(skeleton: Skeleton, policy: Policy, jobs: int) -> Iterator[Obligation]:
+    """The obligations of every case."""
+    for shown, case in cases(skeleton):
+        program, facts = prepare(case, policy)
+        if _impossible(program):
+            raise _Impossible
+        for o in _decided(program, facts, skeleton, jobs):
+            yield replace(o, name=f"{o.name}, {shown}", title=f"{o.title} ({shown})") if shown else o
 
 
 def _decided(program: Program, facts: Facts, skeleton: Skeleton, jobs: int) -> Iterator[Obligation]:

@@ -162,6 +162,17 @@ AXIOMS = (
         True,
         ("mbar.unobserved_phase",),
     ),
+    Axiom(
+        "L14",
+        "a memory fence before a barrier is taken to publish, by a relaxed store behind it, what its threads did",
+        "PTX ISA 8.8: a fence and a relaxed store behind it release what comes before the fence, if one thread makes "
+        "both. What others did before their own fences reaches that thread only through the barrier, after its fence.",
+        "If every thread of a barrier has just executed a fence of that scope, a relaxed store or arrive right behind "
+        "the barrier releases what all of them did, as split-K kernels rely on.",
+        "The thread that stores executes a fence behind the barrier, or its store is a release.",
+        True,
+        ("race.raw", "race.war", "race.waw"),
+    ),
 )
 
 ASSUMED = frozenset(a.name for a in AXIOMS if a.assumed)

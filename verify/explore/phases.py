@@ -68,13 +68,15 @@ def arrives(m: Machine, s: Strand) -> None:
 def told(
     m: Machine, s: Strand, known: Knowledge, *, relaxed: bool, wide: bool
 ) -> tuple[Knowledge | None, Knowledge | None]:
-    """What a release tells threads of its own CTA, and those of others; a relaxed one what a fence before it covers."""
+    """What a release tells threads of its own CTA, and those of others; a relaxed one what a fence covers before it, of
+    its own thread or, by axiom L14, before a barrier."""
     wide = wide or "scope" in m.lenient or "L3" in m.axioms
     if not relaxed or "relaxed" in m.lenient:
         return known, known if wide else None
     if m.rows.strong is None:
         return None, None
-    near, far = (tuple(common(row, known[strong]) for row in known) for strong in m.rows.strong)
+    covered = [known[strong] for strong in m.rows.strong] if "L14" in m.axioms else m.fenced[s.number]
+    near, far = (tuple(common(row, clock) for row in known) for clock in covered)
     return near, far if wide else None
 
 

@@ -7,16 +7,17 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from exogpu.ir.evaluate import holds
-from exogpu.ir.index import Bin, BoolOp, Cond, Index, Int, Not, Var
+from exogpu.ir.index import Bin, Cond, Index, Int, Not, Var
 from exogpu.ir.linear import literal
-from exogpu.ir.skeleton.operations import Arrive, Check, ClusterArrive, Exit, MemoryFence, Scope, Signal
+from exogpu.ir.skeleton.operations import Check, Exit, MemoryFence
 from exogpu.ir.skeleton.tree import RANK, TID, Elect, For, If, Let, RoleDecl, Skeleton, Step, Stmt, Unknown
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
 from exogpu.verify.skeleton.counting import starts, turns, wrapped
 from exogpu.verify.skeleton.election import any_will_do
+from exogpu.verify.skeleton.fenced import after, published
 from exogpu.verify.skeleton.operations import Operations
-from exogpu.verify.skeleton.place import Numbers, Place
+from exogpu.verify.skeleton.place import Numbers, Place, conjuncts
 from exogpu.verify.skeleton.reading import Fences, Reading
 from exogpu.verify.skeleton.unsupported import NotModelled
 from exogpu.verify.skeleton.walk import nested
@@ -99,8 +100,8 @@ class Walk:
         """The statements of a block, each where the ones before leave off."""
         self.blocks += 1
         place = replace(place, block=self.blocks)
-        fence: Fenced | None = None
         for n, stmt in enumerate(stmts):
+            read = Reading(partial(self.expr, place=place), partial(self.cond, place=place))
             match stmt:
                 case Let():
                     place = self.let(stmt, place)
@@ -119,22 +120,11 @@ class Walk:
                     self.emit.exit(stmt, place)
                     return
                 case _:
-                    read = Reading(partial(self.expr, place=place), partial(self.cond, place=place))
                     behind = stmts[n + 1] if n + 1 < len(stmts) else None
                     acquired = behind.scope if isinstance(behind, MemoryFence) else None
-                    for where, scope in _published(stmt, place, fence):
-                        self.emit.operation(stmt, where, read, Fences(scope, acquired))
-            fence = self._fence_after(stmt, place)
-
-    def _fence_after(self, stmt: Stmt, place: Place) -> Fenced | None:
-        """A fence that every thread has just executed, or those for which a condition holds."""
-        match stmt:
-            case MemoryFence(scope):
-                return Fenced(scope, None)
-            case If(cond, (*_, MemoryFence(scope)), ()):
-                return Fenced(scope, self.cond(cond, place))
-            case _:
-                return None
+                    for where, fence in published(stmt, place):
+                        self.emit.operation(stmt, where, read, Fences(fence, acquired))
+            place = replace(place, fenced=after(stmt, place, self.skeleton, read))
 
     def let(self, stmt: Let, place: Place) -> Place:
         """A name for an expression, or the start of a counter."""
@@ -222,7 +212,7 @@ class Walk:
             if any(s.name in self._stepped(place.role) for s, _ in nested(stmt.body) if isinstance(s, Let)):
                 raise NotModelled("a counter starts anew where iterations name different barriers", stmt.span)
             for value in range(first, last):
-                self.block(stmt.body, place.naming(stmt.var, Int(value)))
+                self.block(stmt.body, replace(place, fenced=None).naming(stmt.var, Int(value)))
             return
         if (self._names(lo) | self._names(hi)) & {TID, RANK}:
             raise NotModelled("the trip count of a loop depends on the thread", stmt.span)
@@ -254,26 +244,6 @@ class Walk:
 
 
 @dataclass(frozen=True, slots=True)
-class Fenced:
-    """A fence right before a statement, by all of its threads or by those for which a condition holds."""
-
-    scope: Scope
-    where: Cond | None
-
-
-def _published(stmt: Stmt, place: Place, fence: Fenced | None) -> Iterator[tuple[Place, Scope | None]]:
-    """The threads of a statement that have just fenced, at which scope, and the others."""
-    if fence is None or fence.where is None or not isinstance(stmt, Arrive | ClusterArrive | Signal):
-        yield place, None if fence is None or fence.where is not None else fence.scope
-        return
-    if TID in index_names(fence.where):
-        yield place, None
-        return
-    yield replace(place, guards=(*place.guards, *conjuncts(fence.where))), fence.scope
-    yield replace(place, guards=(*place.guards, *conjuncts(Not(fence.where)))), None
-
-
-@dataclass(frozen=True, slots=True)
 class _Naming:
     """A counter's name, and the variable that it stands for."""
 
@@ -296,19 +266,6 @@ def elected(place: Place) -> tuple[int, ...]:
     for t in place.who:
         first.setdefault(t // unit, t)
     return tuple(first.values())
-
-
-def conjuncts(cond: Cond) -> tuple[Cond, ...]:
-    """A condition as separate guards."""
-    match cond:
-        case BoolOp("and", args):
-            return tuple(c for a in args for c in conjuncts(a))
-        case Not(BoolOp("or", args)):
-            return tuple(c for a in args for c in conjuncts(Not(a)))
-        case Not(Not(arg)):
-            return conjuncts(arg)
-        case _:
-            return (cond,)
 
 
 def _shown(e: Index) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from exogpu.ir.collective import WARP, plus
-from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Var
+from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Not, Var
+from exogpu.ir.skeleton.operations import Scope
 from exogpu.ir.skeleton.tree import RANK, TID, RoleDecl
 from exogpu.verify.instance import LANE
 from exogpu.verify.program import Loop, LoopKind, Step
@@ -26,10 +27,20 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True)
+class Fenced:
+    """A memory fence right before a statement, by all of its threads or by those for which a condition holds; with an
+    `axiom`, right before a barrier that they have passed since."""
+
+    scope: Scope
+    where: Cond | None = None
+    axiom: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where the walk is: enclosing steps, guards, the threads `who` of the role, and what names stand for. `explicit`:
     some guard tests the thread together with something else, so threads are told apart one by one. `given` says in
-    which block each name got its meaning."""
+    which block each name got its meaning; `fenced`: what the threads have just executed."""
 
     path: tuple[Step, ...]
     guards: tuple[Cond, ...]
@@ -40,11 +51,12 @@ class Place:
     explicit: bool = False
     block: int = 0
     given: Mapping[str, int] = field(default_factory=dict)
+    fenced: Fenced | None = None
 
     def enter(self, loop: Loop) -> Place:
         """Inside a loop."""
         step = Step(self.numbers.take(), loop, len(self.guards))
-        return replace(self, path=(*self.path, step), numbers=Numbers())
+        return replace(self, path=(*self.path, step), numbers=Numbers(), fenced=None)
 
     def naming(self, name: str, meaning: Index) -> Place:
         """With a name that stands for an expression."""
@@ -143,3 +155,16 @@ def _runs(who: Sequence[int], unit: int, everybody: int) -> tuple[int, int, int,
     if len(lengths) != 1 or len(steps) > 1:
         return None
     return runs[0][0], steps.pop() if steps else lengths.copy().pop(), len(runs), lengths.pop()
+
+
+def conjuncts(cond: Cond) -> tuple[Cond, ...]:
+    """A condition as separate guards."""
+    match cond:
+        case BoolOp("and", args):
+            return tuple(c for a in args for c in conjuncts(a))
+        case Not(BoolOp("or", args)):
+            return tuple(c for a in args for c in conjuncts(Not(a)))
+        case Not(Not(arg)):
+            return conjuncts(arg)
+        case _:
+            return (cond,)

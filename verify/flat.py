@@ -88,7 +88,7 @@ class Laps:
 
 
 def laps(program: Program, event: Event) -> Laps | None:
-    """The nested loops that an event belongs to, or its only one; None if there are more, or their bounds are no sizes."""
+    """The nested loops that an event belongs to, or its only one; None if there are more, or bounds are no sizes."""
     return program.once(laps, event, lambda: _laps(program, event))
 
 

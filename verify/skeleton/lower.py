@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from exogpu.ir.evaluate import holds
-from exogpu.ir.index import Bin, BoolOp, Cond, Index, Int, Not, Var
+from exogpu.ir.index import Bin, Cond, Index, Int, Not, Var
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton.operations import Arrive, Check, ClusterArrive, Exit, MemoryFence, Scope, Signal
 from exogpu.ir.skeleton.tree import RANK, TID, Elect, For, If, Let, RoleDecl, Skeleton, Step, Stmt, Unknown
-from exogpu.ir.walk import index_names, substitute_cond, substitute_index
+from exogpu.ir.walk import conjuncts, index_names, substitute_cond, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
 from exogpu.verify.skeleton.counting import starts, turns, wrapped
 from exogpu.verify.skeleton.election import any_will_do
@@ -296,19 +296,6 @@ def elected(place: Place) -> tuple[int, ...]:
     for t in place.who:
         first.setdefault(t // unit, t)
     return tuple(first.values())
-
-
-def conjuncts(cond: Cond) -> tuple[Cond, ...]:
-    """A condition as separate guards."""
-    match cond:
-        case BoolOp("and", args):
-            return tuple(c for a in args for c in conjuncts(a))
-        case Not(BoolOp("or", args)):
-            return tuple(c for a in args for c in conjuncts(Not(a)))
-        case Not(Not(arg)):
-            return conjuncts(arg)
-        case _:
-            return (cond,)
 
 
 def _shown(e: Index) -> str:

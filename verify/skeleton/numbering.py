@@ -122,7 +122,7 @@ def _start(program: Program, barrier: Barrier, signals: Signals) -> int:
     for e in (*arrives(program, barrier.name), *copies(program, barrier.name)):
         thread = min(t for t, _ in channels(program, e))
         mine = tuple(s for s in arrives(program, barrier.name) if any(t == thread for t, _ in channels(program, s)))
-        for o in _by_thread(program, mine or (e,), thread, barrier)[:1]:
+        for o in by_thread(program, mine or (e,), thread, barrier)[:1]:
             return evaluate(signals.slots[o.event.id], o.env) % barrier.ring
     return 0
 
@@ -172,7 +172,7 @@ def _arrival_rates(
 
 def _executions(program: Program, barrier: Barrier, group: tuple[Event, ...]) -> int:
     """How often a thread executes some statements at a small size."""
-    return len(_by_thread(program, group, min(t for e in group for t, _ in channels(program, e)), barrier))
+    return len(by_thread(program, group, min(t for e in group for t, _ in channels(program, e)), barrier))
 
 
 def _together(
@@ -196,7 +196,7 @@ def _in_slots(
 ) -> bool:
     """At a small size, one thread's executions go through the slots `rate` at a time."""
     thread = min(t for e in group for t, _ in channels(program, e))
-    walk = _by_thread(program, group, thread, barrier)
+    walk = by_thread(program, group, thread, barrier)
     turns = ((start + n // rate) % barrier.ring for n in range(len(walk)))
     return all(evaluate(signals.slots[o.event.id], o.env) == slot for o, slot in zip(walk, turns, strict=True))
 
@@ -241,7 +241,7 @@ def _ahead(program: Program, barrier: Barrier, wait: Event, parity: Index, signa
     group = tuple(e for e in found if any(t == thread for t, _ in channels(program, e)))
     latest: dict[int, int] = {}
     gaps: list[tuple[Occurrence, int]] = []
-    for o in _by_thread(program, group, thread, barrier):
+    for o in by_thread(program, group, thread, barrier):
         slot = evaluate(signals.slots[o.event.id], o.env)
         tested = _value(program, signals.parities[o.event.id], o) % 2
         before = latest.get(slot)
@@ -281,7 +281,7 @@ def _value(program: Program, e: Index, at: Occurrence) -> int:
 # -- one thread at a small size ----------------------------------------------------------------------------------------
 
 
-def _by_thread(program: Program, group: Iterable[Event], thread: int, barrier: Barrier) -> list[Occurrence]:
+def by_thread(program: Program, group: Iterable[Event], thread: int, barrier: Barrier) -> list[Occurrence]:
     """What a thread executes of some statements, in its order, at a size of a few rounds."""
     sizes = trial_sizes(program, 2 * barrier.ring + 2)
     found = (o for e in group for o in occurrences(program, e, sizes, {}) if thread in o.threads)

@@ -28,8 +28,8 @@ class Numbers:
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where the walk is: enclosing steps, guards, the threads `who` of the role, and what names stand for. `explicit`:
-    some guard tests the thread together with something else, so threads are told apart one by one. `given` says in
-    which block each name got its meaning."""
+    some guard tests the thread together with something else, so threads are told apart one by one. `divided`: they are
+    a part of the role. `given` says in which block each name got its meaning."""
 
     path: tuple[Step, ...]
     guards: tuple[Cond, ...]
@@ -38,6 +38,7 @@ class Place:
     who: tuple[int, ...]
     names: Mapping[str, Index] = field(default_factory=dict)
     explicit: bool = False
+    divided: bool = False
     block: int = 0
     given: Mapping[str, int] = field(default_factory=dict)
 

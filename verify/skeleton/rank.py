@@ -39,6 +39,8 @@ def progress(program: Program, facts: Facts) -> Obligation:
             edges += (Edge(signal, wait) for signal, wait in pairs)
     for barrier, wait, flow in _waited(program, facts):
         edges += (Edge(s, wait) for s in flow.statements)
+        if flow.numbers is not None:
+            continue
         missing = enough(barrier, flow, wait, 0)
         match hold(program, missing):
             case Proved(_, query):

@@ -7,7 +7,7 @@ sees a combination of them that does not add up.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
 
@@ -15,12 +15,12 @@ from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.terms import Formula
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import NoClosedForm
-from exogpu.verify.phases import Phases
+from exogpu.verify.phases import Phases, barrier_cta
 from exogpu.verify.program import Barrier, Event, Program
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import TAGS, Property
 from exogpu.verify.skeleton.flows import Flow, totals
-from exogpu.verify.skeleton.numbering import by_thread
+from exogpu.verify.skeleton.sample import by_thread
 from exogpu.verify.skeleton.settle import obligation, settle
 
 MOST_BYTES = (1 << 20) - 1
@@ -57,8 +57,19 @@ def balanced(program: Program, barrier: Barrier, flows: tuple[Flow, ...]) -> Obl
     title = f"each phase of {barrier.name} is announced the bytes that it gets"
     base = obligation(f"tx/{barrier.name}", "mbar.tx_bytes", title, barrier.span)
     moving = [f for f in flows if any(weight(e) for e in f.statements)]
+    if max((_announced(moving, cta) for cta in _ctas(moving)), default=0) > MOST_BYTES:
+        return replace(base, status=Status.UNKNOWN, reason=f"a phase has more than {MOST_BYTES} bytes")
     parts: list[Property] = []
-    for cta in sorted(frozenset[int]().union(*(f.ctas for f in moving))):
+    if any(f.numbers is not None for f in moving):
+        bundles = _bundles(moving)
+        alone = _by_themselves(moving, bundles)
+        moving = [f for f in moving if f not in alone]
+        if any(f.numbers is not None for f in moving):
+            reason = "bytes of some phases are not announced and copied under the same conditions"
+            return replace(base, status=Status.UNKNOWN, reason=reason)
+        shown = {e for f in alone for e in f.statements}
+        parts += (_in_one_phase(b[0], e) for b in bundles if b[0] in shown for e in b[1:])
+    for cta in _ctas(moving):
         turns = [t for f in moving if cta in f.ctas for t in _turns(program, barrier, f)]
         steady = [t for t in turns if len(t.weights) == 1]
         varying = [t for t in turns if len(t.weights) > 1]
@@ -66,12 +77,52 @@ def balanced(program: Program, barrier: Barrier, flows: tuple[Flow, ...]) -> Obl
         if rest and not varying:
             reason = f"{abs(rest)} bytes of a phase are {'not delivered' if rest > 0 else 'not announced'}"
             return replace(base, status=Status.UNKNOWN, reason=reason)
-        if sum(t.threads(cta) * max(0, *t.weights) for t in turns) > MOST_BYTES:
-            return replace(base, status=Status.UNKNOWN, reason=f"a phase has more than {MOST_BYTES} bytes")
         parts += _together(barrier, cta, varying, rest)
     for flow in moving:
         parts += _in_turn(flow, _turns(program, barrier, flow))
     return settle(program, base, [*parts, *_as_many_phases(barrier, moving)])
+
+
+def _ctas(flows: Iterable[Flow]) -> list[int]:
+    return sorted(frozenset[int]().union(*(f.ctas for f in flows)))
+
+
+def _announced(flows: Iterable[Flow], cta: int) -> int:
+    """Bytes that are announced in a phase, at most."""
+    return sum(f.rate * max(0, *map(weight, f.statements)) * sum(c == cta for _, c in f.channels) for f in flows)
+
+
+def _bundles(flows: Iterable[Flow]) -> list[tuple[Event, ...]]:
+    """Statements that one thread executes in the same iterations under the same conditions."""
+    found: dict[Hashable, list[Event]] = {}
+    for event in dict.fromkeys(e for f in flows for e in f.statements if weight(e)):
+        around = tuple((s.position, s.loop.var) for s in event.path if s.loop is not None)
+        who = (event.first, event.size, event.exec, barrier_cta(event))
+        found.setdefault((event.role, around, frozenset(event.guards), who), []).append(event)
+    return [tuple(events) for events in found.values()]
+
+
+def _by_themselves(moving: Sequence[Flow], bundles: Iterable[Sequence[Event]]) -> list[Flow]:
+    """Flows of which all statements are in bundles that announce what they deliver, with statements of such flows."""
+    of_flow = {e: f for f in moving for e in f.statements if weight(e)}
+    balanced_ones = [b for b in bundles if sum(map(weight, b)) == 0]
+    found = list(moving)
+    while True:
+        inside = {e for b in balanced_ones if all(of_flow[e] in found for e in b) for e in b}
+        kept = [f for f in found if all(e in inside for e in f.statements if weight(e))]
+        if len(kept) == len(found):
+            return kept
+        found = kept
+
+
+def _in_one_phase(one: Event, other: Event) -> Property:
+    """Two statements of a bundle are for the same phase in each iteration."""
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        (x,) = xs
+        return model.ctx.api.negate(model.ctx.eq(phases.phase(x), phases.phase(model.at(other, x.env))))
+
+    return Property(f"tx/{one.id}={other.id}", (one,), bad, None)
 
 
 def _turns(program: Program, barrier: Barrier, flow: Flow) -> list[Turn]:

@@ -234,10 +234,11 @@ class Selection:
 @dataclass(frozen=True, slots=True)
 class Counted:
     """The phase of a signal or a wait is the number of earlier executions of the events `of` by its thread on the same
-    CTA's barrier, divided by `rate`."""
+    CTA's barrier, divided by `rate`, less `lag`."""
 
     of: tuple[int, ...]
     rate: int = 1
+    lag: int = 0
 
 
 @dataclass(frozen=True, slots=True)

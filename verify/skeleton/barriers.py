@@ -13,11 +13,11 @@ from functools import cached_property
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
-from exogpu.ir.index import Cmp, Cond, Index, Int, Var
+from exogpu.ir.index import Bin, Cmp, Cond, Index, Int, Var
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Flags, Mbarriers, Ref
-from exogpu.ir.skeleton.tree import RANK, TID, Skeleton
+from exogpu.ir.skeleton.tree import RANK, TID, For, Skeleton
 from exogpu.ir.stmt import Point
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.source import Span
@@ -25,8 +25,8 @@ from exogpu.verify.declared import CLUSTER_BARRIER
 from exogpu.verify.iterations import common_period
 from exogpu.verify.program import Applied, Barrier, Derived, Event
 from exogpu.verify.skeleton.place import Place
-from exogpu.verify.skeleton.unsupported import NotModelled
-from exogpu.verify.skeleton.walk import every_ref, every_statement
+from exogpu.verify.skeleton.unsupported import NotModelled, ToldApart
+from exogpu.verify.skeleton.walk import every_ref, every_statement, refs_in_loops
 
 NAMED = "barrier "
 """Named barriers are called so, with their ids."""
@@ -78,9 +78,9 @@ class Signals:
 
     @cached_property
     def rings(self) -> frozenset[str]:
-        """Arrays whose last index some statement takes from a loop or a counter."""
-        refs = [r for r in every_ref(self.skeleton) if r.name in self.arrays and r.dims]
-        return frozenset(r.name for r in refs if _indices(r)[-1:] and index_names(_indices(r)[-1]) - {TID, RANK})
+        """Arrays whose last index some statement takes from a counter or a loop of which the iterations go round."""
+        refs = [r for b in self.skeleton.bodies for r in refs_in_loops(b.stmts) if r[0].name in self.arrays]
+        return frozenset(r.name for r, loops in refs if r.dims and not _listed(_indices(r)[-1], loops))
 
     @cached_property
     def naming(self) -> frozenset[str]:
@@ -186,7 +186,7 @@ class Signals:
         here = set(place.who)
         warps = {t // WARP for t in place.who}
         if place.explicit or any(t not in here for t in range(place.role.threads) if t // WARP in warps):
-            raise NotModelled("only some threads of a warp are here", span)
+            raise ToldApart("only some threads of a warp are here", span)
 
     def flag(self, ref: Ref, place: Place, read: Callable[[Index], Index]) -> Iterator[Part]:
         """The flags that the threads of a place mean by a reference."""
@@ -222,6 +222,17 @@ def _indices(ref: Ref) -> tuple[Index, ...]:
     return tuple(d.index for d in ref.dims if isinstance(d, Point))
 
 
+def _listed(e: Index, loops: Mapping[str, For]) -> bool:
+    """An index that goes through its values one by one, so that each means a barrier of its own."""
+    match e:
+        case Var(name) if name in loops:
+            return literal(loops[name].lo) is not None and literal(loops[name].hi) is not None
+        case Bin("+" | "-", left, right):
+            return _listed(left, loops) and _listed(right, loops)
+        case _:
+            return index_names(e) <= {TID, RANK}
+
+
 def _inside(numbers: tuple[int, ...], shape: tuple[int, ...]) -> bool:
     return all(0 <= n < extent for n, extent in zip(numbers, shape, strict=False))
 
@@ -250,7 +261,7 @@ def _told_apart(
         wanted = sorted({evaluate(first, dict.fromkeys(names, v)) for v in range(period)})
         choices = [(v, _where(first, v, place)) for v in wanted]
     else:
-        raise NotModelled("which barrier is meant depends on more than one thing", span)
+        raise ToldApart("which barrier is meant depends on more than one thing", span)
     for value, part in choices:
         for others, inner in _told_apart(rest, part, span, small=small):
             yield (value, *others), inner

@@ -8,8 +8,8 @@ from dataclasses import replace
 from exogpu.ir.index import Not
 from exogpu.ir.skeleton.operations import Arrive, BarSync, ClusterArrive, MemoryFence, Signal, WarpSync
 from exogpu.ir.skeleton.tree import TID, If, Skeleton, Stmt
-from exogpu.ir.walk import index_names
-from exogpu.verify.skeleton.place import Fenced, Place, conjuncts
+from exogpu.ir.walk import conjuncts, index_names
+from exogpu.verify.skeleton.place import Fenced, Place
 from exogpu.verify.skeleton.reading import Reading
 
 AXIOM = "L14"

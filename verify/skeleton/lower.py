@@ -11,15 +11,16 @@ from exogpu.ir.index import Bin, Cond, Index, Int, Not, Var
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton.operations import Check, Exit, MemoryFence
 from exogpu.ir.skeleton.tree import RANK, TID, Elect, For, If, Let, RoleDecl, Skeleton, Step, Stmt, Unknown
-from exogpu.ir.walk import index_names, substitute_cond, substitute_index
+from exogpu.ir.walk import conjuncts, index_names, substitute_cond, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
 from exogpu.verify.skeleton.counting import starts, turns, wrapped
+from exogpu.verify.skeleton.division import folded, folded_cond, parts
 from exogpu.verify.skeleton.election import any_will_do
 from exogpu.verify.skeleton.fenced import after, published
 from exogpu.verify.skeleton.operations import Operations
-from exogpu.verify.skeleton.place import Numbers, Place, conjuncts
+from exogpu.verify.skeleton.place import Numbers, Place
 from exogpu.verify.skeleton.reading import Fences, Reading
-from exogpu.verify.skeleton.unsupported import NotModelled
+from exogpu.verify.skeleton.unsupported import NotModelled, ToldApart
 from exogpu.verify.skeleton.walk import nested
 
 MOST_UNROLLED = 16
@@ -32,6 +33,7 @@ class Walk:
 
     skeleton: Skeleton
     emit: Operations
+    divided: bool = False
     derived: dict[str, Derived] = field(default_factory=dict)
     rounds: dict[str, list[str]] = field(default_factory=dict)
     blocks: int = 0
@@ -43,33 +45,35 @@ class Walk:
         self.unknowns = dict(self.skeleton.unknowns)
         numbers = Numbers()
         for body in self.skeleton.bodies:
-            names: dict[str, Index] = {RANK: Int(body.role.ctas[0])} if len(body.role.ctas) == 1 else {}
-            place = Place((), (), numbers, body.role, tuple(range(body.role.threads)), names)
             stmts = wrapped(body.stmts)
-            for counter in self._counters(body.role, stmts):
-                place = counter(place)
-            self.block(stmts, place)
+            whole = [(body.role, tuple(range(body.role.threads)))]
+            for n, (role, who) in enumerate(parts(self.skeleton, body) if self.divided else whole):
+                names: dict[str, Index] = {RANK: Int(role.ctas[0])} if len(role.ctas) == 1 else {}
+                place = Place((), (), numbers, role, who, names, divided=self.divided)
+                for counter in self._counters(f"{role.name}/{n}" if self.divided else role.name, role, stmts):
+                    place = counter(place)
+                self.block(stmts, place)
 
     # -- counters ------------------------------------------------------------------------------------------------
 
-    def _counters(self, role: RoleDecl, stmts: tuple[Stmt, ...]) -> Iterator[_Naming]:
+    def _counters(self, owner: str, role: RoleDecl, stmts: tuple[Stmt, ...]) -> Iterator[_Naming]:
         """The role's counters, each a variable that follows from how often it was stepped."""
         found = {start.name: start for start in starts(stmts, role.span)}
         for name, start in found.items():
-            variable = f"{role.name}.{name}"
+            variable = f"{owner}.{name}"
             counter = Counter(start.value, (), start.modulus, start.depth)
             if start.round is not None:
                 turning = found[start.round]
                 if turning.depth != start.depth or turning.modulus is None:
                     raise NotModelled(f"the counters `{name}` and `{start.round}` do not start together", role.span)
                 counter = replace(counter, divisor=turning.modulus, ahead=turning.value)
-                self.rounds.setdefault(f"{role.name}.{start.round}", []).append(variable)
+                self.rounds.setdefault(f"{owner}.{start.round}", []).append(variable)
             self.derived[variable] = counter
             yield _Naming(name, variable)
 
     def _stepped(self, role: RoleDecl) -> set[str]:
         """The names of a role's counters."""
-        (body,) = (b for b in self.skeleton.bodies if b.role == role)
+        (body,) = (b for b in self.skeleton.bodies if b.role.name == role.name)
         return {s.name for s, _ in nested(body.stmts) if isinstance(s, Step)}
 
     def step(self, stmt: Step, place: Place) -> None:
@@ -77,7 +81,7 @@ class Walk:
         meaning = place.names[stmt.name]
         variables = (meaning.name, *self.rounds.get(meaning.name, ())) if isinstance(meaning, Var) else ()
         if not isinstance(meaning, Var) or not all(self._by_its_holders(v, place) for v in variables):
-            raise NotModelled(f"the counter `{stmt.name}` differs between threads", stmt.span)
+            raise ToldApart(f"the counter `{stmt.name}` differs between threads", stmt.span)
         found = self.derived[meaning.name]
         if not isinstance(found, Counter) or found.modulus != stmt.modulus:
             raise NotModelled(f"the counter `{stmt.name}` is stepped in two ways", stmt.span)
@@ -150,7 +154,7 @@ class Walk:
             raise NotModelled("an election without the first lane of a unit", stmt.span)
         self.emit.meet(stmt, place)
         if stmt.any:
-            any_will_do(self.skeleton, next(b for b in self.skeleton.bodies if b.role == place.role), stmt)
+            any_will_do(self.skeleton, next(b for b in self.skeleton.bodies if b.role.name == place.role.name), stmt)
             # what is to hold for the lane that is chosen is shown for every lane
             self.block(tuple(s for s in body if isinstance(s, Check)), place)
             body = tuple(s for s in body if not isinstance(s, Check))
@@ -215,7 +219,7 @@ class Walk:
                 self.block(stmt.body, replace(place, fenced=None).naming(stmt.var, Int(value)))
             return
         if (self._names(lo) | self._names(hi)) & {TID, RANK}:
-            raise NotModelled("the trip count of a loop depends on the thread", stmt.span)
+            raise ToldApart("the trip count of a loop depends on the thread", stmt.span)
         self.block(stmt.body, place.enter(Loop(stmt.var, lo, hi, LoopKind.SEQ)))
 
     # -- expressions ---------------------------------------------------------------------------------------------
@@ -223,14 +227,16 @@ class Walk:
     def expr(self, e: Index, place: Place) -> Index:
         """An expression with names replaced by what they stand for; unknown numbers become derived variables."""
         out = substitute_index(e, self._meanings(e, place))
+        out = folded(out, place.who) if place.divided else out
         unknown = (self.derived.get(n) for n in index_names(out))
         if not place.explicit and any(TID in self._names(a) for m in unknown if isinstance(m, Applied) for a in m.args):
-            raise NotModelled("an unknown number differs between threads", place.role.span)
+            raise ToldApart("an unknown number differs between threads", place.role.span)
         return out
 
     def cond(self, c: Cond, place: Place) -> Cond:
         """A condition, likewise."""
-        return substitute_cond(c, self._meanings(c, place))
+        out = substitute_cond(c, self._meanings(c, place))
+        return folded_cond(out, place.who) if place.divided else out
 
     def _meanings(self, e: Index | Cond, place: Place) -> dict[str, Index]:
         out = dict(place.names)

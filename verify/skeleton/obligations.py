@@ -23,7 +23,7 @@ from exogpu.verify.ordering import Goal
 from exogpu.verify.performed import performed
 from exogpu.verify.phases import Phases, arrives, awaits, channels
 from exogpu.verify.pieces import Piece
-from exogpu.verify.program import Barrier, Event, ExpectAction, Program
+from exogpu.verify.program import Barrier, Counted, Event, ExpectAction, Program
 from exogpu.verify.races import Conflict, conflicts
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
@@ -179,12 +179,15 @@ def _slot(program: Program, barrier: Barrier, event: Event, slot: Index, start: 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         (x,) = xs
         ctx = model.ctx
-        return ctx.api.negate(ctx.eq(to_poly(ctx, slot, x.env), ctx.mod(phases.phase(x) + start, barrier.ring)))
+        phase = phases.phase(x)
+        turn = ctx.eq(to_poly(ctx, slot, x.env), ctx.mod(phase + start, barrier.ring))
+        return ctx.api.negate(ctx.api.conj((turn, ctx.ge(phase, 0))))
 
     title = f"{event.label} (line {event.span.line}) goes through the {barrier.ring} slots in turn"
     base = obligation(f"slot/{barrier.name}/{event.id}", "mbar.count", title, event.span)
     prop = Property(base.name, (event,), bad, None)
-    if barrier.ring > 1 or slot != Int(0):
+    behind = isinstance(event.numbering, Counted) and event.numbering.lag
+    if barrier.ring > 1 or slot != Int(0) or behind:
         yield settle(program, base, (prop,))
 
 
@@ -213,7 +216,8 @@ def _open(
     title = f"the phase before in its slot of {barrier.name} is complete at {event.label} (line {event.span.line})"
     base = obligation(f"open/{barrier.name}/{event.id}", rule, title, event.span)
     met = list(_meeting(program, flows, event))
-    shown = settle(program, base, [enough(barrier, flow, event, barrier.ring) for flow in met])
+    counted = [flow for flow in met if flow.numbers is None]
+    shown = settle(program, base, [enough(barrier, flow, event, barrier.ring) for flow in counted])
     for earlier in (s for flow in met for s in flow.statements):
         if shown.status is Status.PROVED:
             goal = _follows(barrier, earlier, event, barrier.ring)
@@ -282,7 +286,7 @@ def _not_lapped(program: Program, barrier: Barrier, wait: Event, flows: tuple[Fl
     title = f"the wait on {barrier.name} at line {wait.span.line} is never overtaken by a whole ring"
     base = obligation(f"parity/{barrier.name}/{wait.id}", "mbar.parity_alias", title, wait.span)
     for cta in sorted({cta for _, cta in channels(program, wait)}):
-        here = [f for f in flows if cta in f.ctas]
+        here = [f for f in flows if cta in f.ctas and f.numbers is None]
         mine = [f for f in here if f.arrivals and {c for c in channels(program, wait) if c[1] == cta} <= f.channels]
         ways = [[_overtaking(barrier, wait, s, cta, own=True) for s in f.statements] for f in mine]
         ways += [[_overtaking(barrier, wait, s, cta) for s in f.statements] for f in here]

@@ -39,7 +39,7 @@ from exogpu.verify.program import Step as PathStep
 from exogpu.verify.skeleton.barriers import NAMED, Part, Signals, Value
 from exogpu.verify.skeleton.place import Executors, Place, by_warps, executors
 from exogpu.verify.skeleton.reading import Checked, Fences, Reading, uniform
-from exogpu.verify.skeleton.unsupported import NotModelled
+from exogpu.verify.skeleton.unsupported import NotModelled, ToldApart
 from exogpu.verify.skeleton.windows import Dims, Windows
 
 
@@ -322,14 +322,14 @@ class Operations:
     def _who_of(self, place: Place, unit: int = 1) -> Executors:
         found = executors(place, self.skeleton.threads, self.skeleton.cluster, unit)
         if found is None:
-            raise NotModelled("only some threads of a collective are here", place.role.span)
+            raise ToldApart("only some threads of a collective are here", place.role.span)
         return found
 
     def _who(self, stmt: Stmt, place: Place, unit: int = 1) -> Executors:
         found = executors(place, self.skeleton.threads, self.skeleton.cluster, unit)
         if found is None:
             what = "warp" if unit == WARP else "warpgroup"
-            raise NotModelled(f"only some threads of a {what} execute this", stmt.span)
+            raise ToldApart(f"only some threads of a {what} execute this", stmt.span)
         return found
 
     def event(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from exogpu.ir.collective import WARP, plus
-from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Not, Var
+from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Var
 from exogpu.ir.skeleton.operations import Scope
 from exogpu.ir.skeleton.tree import RANK, TID, RoleDecl
 from exogpu.verify.instance import LANE
@@ -39,8 +39,9 @@ class Fenced:
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where the walk is: enclosing steps, guards, the threads `who` of the role, and what names stand for. `explicit`:
-    some guard tests the thread together with something else, so threads are told apart one by one. `given` says in
-    which block each name got its meaning; `fenced`: what the threads have just executed."""
+    some guard tests the thread together with something else, so threads are told apart one by one. `divided`: they are
+    a part of the role. `given` says in which block each name got its meaning; `fenced`: what the threads have just
+    executed."""
 
     path: tuple[Step, ...]
     guards: tuple[Cond, ...]
@@ -49,6 +50,7 @@ class Place:
     who: tuple[int, ...]
     names: Mapping[str, Index] = field(default_factory=dict)
     explicit: bool = False
+    divided: bool = False
     block: int = 0
     given: Mapping[str, int] = field(default_factory=dict)
     fenced: Fenced | None = None
@@ -155,16 +157,3 @@ def _runs(who: Sequence[int], unit: int, everybody: int) -> tuple[int, int, int,
     if len(lengths) != 1 or len(steps) > 1:
         return None
     return runs[0][0], steps.pop() if steps else lengths.copy().pop(), len(runs), lengths.pop()
-
-
-def conjuncts(cond: Cond) -> tuple[Cond, ...]:
-    """A condition as separate guards."""
-    match cond:
-        case BoolOp("and", args):
-            return tuple(c for a in args for c in conjuncts(a))
-        case Not(BoolOp("or", args)):
-            return tuple(c for a in args for c in conjuncts(Not(a)))
-        case Not(Not(arg)):
-            return conjuncts(arg)
-        case _:
-            return (cond,)

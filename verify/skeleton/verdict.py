@@ -86,19 +86,26 @@ def prepare(skeleton: Skeleton, policy: Policy) -> tuple[Program, Facts]:
     """The parallel program of a skeleton, with phases, and what else is known of it; raises `NotModelled`."""
     if {TID, RANK} & set(skeleton.sizes):
         raise NotModelled("a size has the name of the executing thread or its CTA", skeleton.span)
-    signals = Signals(skeleton)
+    first = Signals(skeleton)
+    _walk(skeleton, first)
+    signals = Signals(skeleton, rings=first.found_rings())
     try:
         return _prepared(skeleton, policy, signals)
     except SharedInPart:
         # once more, with a statement of its own for each CTA and each class of threads
-        return _prepared(skeleton, policy, Signals(skeleton, classes=signals.told_apart()))
+        return _prepared(skeleton, policy, Signals(skeleton, classes=signals.told_apart(), rings=signals.rings))
 
 
-def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals) -> tuple[Program, Facts]:
+def _walk(skeleton: Skeleton, signals: Signals) -> tuple[Walk, Operations]:
     windows = Windows({o.name: o for o in skeleton.objects}, skeleton.cluster)
     operations = Operations(skeleton, windows, signals)
     walk = Walk(skeleton, operations, signals.derived)
     walk.run()
+    return walk, operations
+
+
+def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals) -> tuple[Program, Facts]:
+    walk, operations = _walk(skeleton, signals)
     program = Program(
         name=skeleton.name,
         span=skeleton.span,
@@ -108,7 +115,7 @@ def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals) -> tuple[Pro
         cluster=skeleton.cluster,
         persistent=False,
         tasks=(),
-        buffers=windows.buffers(),
+        buffers=operations.windows.buffers(),
         barriers=signals.barriers,
         events=tuple(operations.events),
         axioms=policy.in_force,

@@ -168,7 +168,7 @@ class Operations:
             raise NotModelled("the number of bytes is not a constant", stmt.span)
         if isinstance(stmt, op.TmaLoad) and size % BULK_CHUNK:
             raise NotModelled(f"a bulk copy has a multiple of {BULK_CHUNK} bytes", stmt.span)
-        for part in self.signals.parts(barrier, place, read.index):
+        for part in self._parts(barrier, place, read):
             meant = None if cta is None else substitute_index(cta, self._who_of(part.place).names)
             writes = self._accesses(dst, Mode.WRITE, proxy, part.place, read, cta)
             accesses = (*writes, *self._accesses(src, Mode.READ, proxy, part.place, read))
@@ -177,12 +177,17 @@ class Operations:
 
     # -- barriers ------------------------------------------------------------------------------------------------
 
+    def _parts(self, barrier: Ref, place: Place, read: Reading) -> Iterator[Part]:
+        for part in self.signals.parts(barrier, place, read.index):
+            self.inside += (substitute_cond(c, self._who_of(part.place).names) for c in part.inside)
+            yield part
+
     def _mbarrier(self, stmt: Stmt, place: Place, read: Reading, fences: Fences) -> None:
         match stmt:
             case op.Inval():
                 raise NotModelled("the end of an mbarrier has no proof yet", stmt.span)
             case op.Init(barrier, count):
-                for part in self.signals.parts(barrier, place, read.index):
+                for part in self._parts(barrier, place, read):
                     label = f"init {barrier.name}"
                     event = self.event(stmt, part.place, label, Exec.EACH, slot=part.slot)
                     self.signals.initialised(part.name, event, count, stmt.span)
@@ -192,7 +197,7 @@ class Operations:
                     raise NotModelled("the number of bytes is not a constant", stmt.span)
                 self._arrive(stmt, place, read, barrier, size, fences)
             case op.CopyArrive(barrier, noinc):
-                for part in self.signals.parts(barrier, place, read.index):
+                for part in self._parts(barrier, place, read):
                     if noinc:
                         action = ArriveAction(part.name, 0, after_copies=True)
                         label = f"cp_arrive {barrier.name}"
@@ -204,7 +209,7 @@ class Operations:
                         self.event(stmt, part.place, label, Exec.EACH, completion=hold, slot=part.slot)
             case op.Await(barrier, parity, relaxed, scope):
                 each = replace(place, explicit=place.explicit or TID in index_names(parity))
-                for part in self.signals.parts(barrier, each, read.index):
+                for part in self._parts(barrier, each, read):
                     names = self._who_of(part.place).names
                     how = fences.acquired(scope, relaxed=relaxed)
                     wait = AwaitAction(part.name, 0, relaxed=how.relaxed, local=not how.wide)
@@ -213,7 +218,7 @@ class Operations:
                     self.signals.awaited(part.name, event, substitute_index(read.index(parity), names))
 
     def _arrive(self, stmt: Stmt, place: Place, read: Reading, barrier: Ref, tx: int, fences: Fences) -> None:
-        for part in self.signals.parts(barrier, place, read.index):
+        for part in self._parts(barrier, place, read):
             names = self._who_of(part.place).names
             cta = None if barrier.cta is None else substitute_index(read.index(barrier.cta), names)
             if isinstance(stmt, op.Arrive):

@@ -107,18 +107,26 @@ def prepare(skeleton: Skeleton, policy: Policy, *, divided: bool = False) -> tup
     `NotModelled`."""
     if {TID, RANK} & set(skeleton.sizes):
         raise NotModelled("a size has the name of the executing thread or its CTA", skeleton.span)
-    signals = Signals(skeleton)
+    first = Signals(skeleton)
+    _walk(skeleton, first, divided=divided)
+    signals = Signals(skeleton, rings=first.found_rings())
     try:
         return _prepared(skeleton, policy, signals, divided=divided)
     except SharedInPart:
         # once more, with a statement of its own for each CTA and each class of threads
-        return _prepared(skeleton, policy, Signals(skeleton, classes=signals.told_apart()), divided=divided)
+        classes = signals.told_apart()
+        return _prepared(skeleton, policy, Signals(skeleton, classes=classes, rings=signals.rings), divided=divided)
 
 
-def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals, *, divided: bool) -> tuple[Program, Facts]:
+def _walk(skeleton: Skeleton, signals: Signals, *, divided: bool) -> tuple[Walk, Operations]:
     operations = Operations(skeleton, _windows(skeleton), signals)
     walk = Walk(skeleton, operations, divided, signals.derived)
     walk.run()
+    return walk, operations
+
+
+def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals, *, divided: bool) -> tuple[Program, Facts]:
+    walk, operations = _walk(skeleton, signals, divided=divided)
     program = replace(
         _empty(skeleton, policy),
         barriers=signals.barriers,

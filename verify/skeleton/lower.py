@@ -220,6 +220,8 @@ class Walk:
             return
         if (self._names(lo) | self._names(hi)) & {TID, RANK}:
             raise ToldApart("the trip count of a loop depends on the thread", stmt.span)
+        if any(isinstance(self.derived.get(n), Applied) for n in index_names(lo) | index_names(hi)):
+            raise NotModelled("the trip count of a loop is an unknown number", stmt.span)
         self.block(stmt.body, place.enter(Loop(stmt.var, lo, hi, LoopKind.SEQ)))
 
     # -- expressions ---------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from exogpu.skeleton import *
 
 
-def stealing(barrier="", by_trip=False):
+def stealing(stands="", by_trip=False):
     """Every warp takes tiles of its own; a barrier of all warps stands where all of them come by, or where not."""
 
     @skeleton
@@ -21,13 +21,13 @@ def stealing(barrier="", by_trip=False):
                         wait(full[warp], parity=i)
                     else:
                         wait(full[warp], parity=taken)
-                    if barrier == "inside":
+                    if stands == "inside":
                         bar_sync(1, 128)
                     load(tile[warp])
                     proxy_fence()
                     warp_sync()
                     taken += 1
-                if barrier == "outside":
+                if stands == "outside":
                     bar_sync(1, 128)
 
     return kernel

@@ -28,7 +28,7 @@ ALLOWED = {
     "lang": BASE | {"ir", "isa"},
     "kernels": {"ir", "lang"},
     "skeleton": BASE | {"ir", "lang"},
-    "schedule": BASE | {"ir", "isa"},
+    "schedule": BASE | {"ir", "isa", "smt"},
     "smt": BASE | {"ir"},
     "verify": BASE | {"ir", "smt"},
     "codegen": BASE | {"ir", "smt", "verify"},

@@ -26,7 +26,7 @@ ALLOWED = {
     "ir": BASE,
     "isa": BASE | {"ir"},
     "lang": BASE | {"ir", "isa"},
-    "kernels": {"ir", "lang"},
+    "kernels": {"ir", "lang", "schedule", "skeleton"},
     "skeleton": BASE | {"ir", "lang"},
     "schedule": BASE | {"ir", "isa", "smt"},
     "smt": BASE | {"ir"},

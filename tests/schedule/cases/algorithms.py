@@ -155,3 +155,108 @@ def parted(N: size, x: f32[N] @ GMEM):
         x[i] += 1.0
     for j in seq(N // 2, N):
         x[j] += 1.0
+
+
+@algorithm
+def tested(N: size, M: size, x: f32[N] @ GMEM):
+    for i in seq(0, N):
+        if M > 3:
+            x[i] = 1.0
+        else:
+            x[i] += 1.0
+
+
+@algorithm
+def guarded(N: size, M: size, x: f32[N] @ GMEM):
+    for i in seq(0, N):
+        if i < M:
+            x[i] = 1.0
+
+
+@algorithm
+def loop_in_test(N: size, M: size, x: f32[N, 4] @ GMEM):
+    for i in seq(0, N):
+        if i < M:
+            for j in seq(0, 4):
+                x[i, j] = 1.0
+
+
+@algorithm
+def running(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
+    t: f32[1] @ RMEM
+    t[0] = 0.0
+    for i in seq(0, N):
+        t[0] += x[i]
+        y[i] = t[0]
+
+
+@algorithm
+def carried(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
+    t: f32[2] @ RMEM
+    for i in seq(0, N):
+        t[i % 2] = x[i]
+        if i > 0:
+            y[i] = t[(i + 1) % 2]
+
+
+@algorithm
+def refilled(N: size, x: f32[N, 8] @ GMEM, y: f32[N, 8] @ GMEM):
+    t: f32[8] @ RMEM
+    for i in seq(0, N):
+        for a in seq(0, 2):
+            for b in seq(0, 4):
+                t[4 * a + b] = x[i, 4 * a + b]
+        for j in seq(0, 8):
+            y[i, j] = t[7 - j]
+
+
+@algorithm
+def half_filled(N: size, x: f32[N, 8] @ GMEM, y: f32[N, 8] @ GMEM):
+    t: f32[8] @ RMEM
+    for i in seq(0, N):
+        for b in seq(0, 4):
+            t[b + 4 * (i % 2)] = x[i, b]
+        for j in seq(0, 8):
+            if i > 0:
+                y[i, j] = t[j]
+
+
+@algorithm
+def redundant(N: size, x: f32[N] @ GMEM):
+    require(N % 8 == 0)
+    for i in seq(0, N // 4):
+        for j in seq(0, 4):
+            if 4 * i + j < N:
+                x[(4 * i + j) // 4 * 4 + (4 * i + j) % 4] = select(i < N, 1.0, 2.0)
+
+
+@algorithm
+def useless(N: size, x: f32[N] @ GMEM):
+    t: f32[4] @ RMEM
+    for i in seq(0, N):
+        t[i % 4] = x[i]
+        x[i] = 1.0
+        t[0] += 1.0
+
+
+@algorithm
+def square(N: size, x: f32[N] @ GMEM, h: bf16[N] @ GMEM, y: f32[N] @ GMEM):
+    for i in seq(0, N):
+        y[i] = (x[i] + 1.0) * (x[i] + 1.0) + select(i > 0, x[i - 1], 0.0) + h[i]
+
+
+@algorithm
+def rounding(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
+    for i in seq(0, N):
+        t: bf16[1] @ RMEM
+        t[0] = x[i]
+        y[i] = t[0]
+
+
+@algorithm
+def changing(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
+    for i in seq(0, N):
+        t: f32[1] @ RMEM
+        t[0] = x[i]
+        x[i] = 1.0
+        y[i] = t[0]

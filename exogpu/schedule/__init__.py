@@ -20,6 +20,7 @@ from exogpu.schedule.cursor import Cursor, Gap
 from exogpu.schedule.dead import eliminate
 from exogpu.schedule.errors import Counterexample, Refused
 from exogpu.schedule.expr import var
+from exogpu.schedule.guards import drop_guard
 from exogpu.schedule.loops import collapse, cut, divide, fission, fuse, join, reorder, shift, swap, unroll
 from exogpu.schedule.marks import call, label
 from exogpu.schedule.schedule import Schedule, schedule
@@ -44,6 +45,7 @@ __all__ = [
     "complete_on",
     "cut",
     "divide",
+    "drop_guard",
     "eliminate",
     "fence",
     "fission",

@@ -8,12 +8,14 @@ Instructions count through their meaning; synchronisation does nothing sequentia
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from exogpu.ir.index import Cond, Index, Var
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.stmt import Alloc, Arrive, Assign, Await, Fence, For, If, InstrCall, Role, Stmt
+from exogpu.ir.substitute import Change, change_value
+from exogpu.ir.value import Value
 from exogpu.ir.walk import reads, substitute_cond, substitute_index
 from exogpu.schedule.paths import Block, Path
 from exogpu.schedule.terms import negated, within
@@ -35,7 +37,7 @@ class Access:
     """One access of a statement, for every execution of it. `inner`: the variables of loops inside the statement that
     the effects were asked of, outermost first, under names that occur nowhere else; `place`: the path of the
     assignment or instruction in that block; `loops`: for each inner variable the path of its loop, which for loops
-    inside an instruction is longer than the place."""
+    inside an instruction is longer than the place; `value`: what is written or added."""
 
     buffer: str
     index: tuple[Index, ...]
@@ -45,17 +47,22 @@ class Access:
     place: Path
     loops: tuple[Path, ...]
     span: Span
+    value: Value | None = None
 
     def at(self, env: Mapping[str, Index]) -> Access:
         """The access with variables replaced; `inner` ones keep their names unless `env` has them."""
         index = tuple(substitute_index(i, env) for i in self.index)
         given = tuple(substitute_cond(c, env) for c in self.given)
         inner = tuple(v.name if isinstance(v := env.get(n, Var(n)), Var) else n for n in self.inner)
-        return replace(self, index=index, given=given, inner=inner)
+        return replace(self, index=index, given=given, inner=inner, value=_value(self.value, env))
 
     def primed(self, *others: str) -> Access:
         """Another execution: inner variables, and the `others`, get a prime."""
-        return self.at({name: Var(f"{name}'") for name in (*self.inner, *others)})
+        return self.only_primed((*self.inner, *others))
+
+    def only_primed(self, names: Iterable[str]) -> Access:
+        """Another execution that differs in these variables."""
+        return self.at({name: Var(f"{name}'") for name in names})
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +129,15 @@ def _assign(stmt: Assign, scope: _Scope) -> Iterator[Access]:
                 inside = inside.under(cond)
             yield _access(read.buffer, read.index, Does.READ, inside, stmt.span)
     does = Does.WRITE if stmt.op == "=" else Does.ADD
-    yield _access(stmt.buffer, stmt.index, does, scope, stmt.span)
+    yield replace(_access(stmt.buffer, stmt.index, does, scope, stmt.span), value=_value(stmt.rhs, scope.names))
 
 
 def _access(buffer: str, index: tuple[Index, ...], does: Does, scope: _Scope, span: Span) -> Access:
     found = tuple(substitute_index(i, scope.names) for i in index)
     place = scope.path if scope.place is None else scope.place
     return Access(buffer, found, does, scope.inner, scope.given, place, scope.loops, span)
+
+
+def _value(value: Value | None, env: Mapping[str, Index]) -> Value | None:
+    to = Change(lambda e: substitute_index(e, env), lambda c: substitute_cond(c, env))
+    return None if value is None else change_value(value, to)

@@ -13,7 +13,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
 from exogpu.diagnostics import InternalError
-from exogpu.ir.index import Cmp, Cond, Index, Var
+from exogpu.ir.index import Cmp, Cond, Index, Int, Var
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.interp.plan import buffers_of, reassociable
 from exogpu.ir.proc import Proc, SizeArg
@@ -31,7 +31,7 @@ from exogpu.schedule.facts import again, around, known, primed
 from exogpu.schedule.paths import Block, Edit, Moves, Path, spliced
 from exogpu.schedule.proving import Proved, Refuted, decide
 from exogpu.schedule.schedule import Obligation, Schedule, Step, rebound
-from exogpu.schedule.terms import either
+from exogpu.schedule.terms import both, either
 from exogpu.source import NOWHERE, Span
 
 P = ParamSpec("P")
@@ -155,6 +155,14 @@ class Work:
         text = f"{_told(first)} and {_told(second)} are different elements"
         why = f"{failure}: one {first.does.value} what the other {second.does.value} in `{first.buffer}`"
         self.prove(text, (*given, *first.given, *second.given), distinct(first, second), why, second.span)
+
+    def inside(self, given: Sequence[Cond], accesses: Sequence[Access], when: str) -> None:
+        """Proves that accesses are in the bounds of their buffers."""
+        for a in accesses:
+            shape = self.buffers[a.buffer].shape
+            bounds = [c for i, n in zip(a.index, shape, strict=True) for c in (Cmp("<=", Int(0), i), Cmp("<", i, n))]
+            failure = f"{when}, {_told(a)} can be out of bounds"
+            self.prove(f"{_told(a)} is in bounds", (*given, *a.given), both(bounds), failure, a.span)
 
     def commute(self, given: Sequence[Cond], first: Sequence[Access], second: Sequence[Access], failure: str) -> None:
         """Proves that two groups of accesses can be exchanged: wherever two meet, both read or both add. `given` says

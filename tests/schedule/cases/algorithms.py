@@ -260,3 +260,55 @@ def changing(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
         t[0] = x[i]
         x[i] = 1.0
         y[i] = t[0]
+
+
+@algorithm
+def tiled(M: size, K: size, A: f32[M, K] @ GMEM, s: f32[M] @ GMEM):
+    for io in seq(0, ceildiv(M, 4)):
+        acc: f32[4] @ RMEM
+        tile: f32[4, 4] @ RMEM
+        for i in seq(0, 4):
+            acc[i] = 0.0
+        for ko in seq(0, ceildiv(K, 4)):
+            for a in seq(0, 4):
+                for b in seq(0, 4):
+                    tile[a, b] = select(4 * io + a < M and 4 * ko + b < K, A[4 * io + a, 4 * ko + b], 0.0)
+            for i2 in seq(0, 4):
+                if 4 * io + i2 < M:
+                    for k in seq(0, 4):
+                        if 4 * ko + k < K:
+                            acc[i2] += tile[i2, k] * tile[i2, k]
+        for i3 in seq(0, 4):
+            if 4 * io + i3 < M:
+                s[4 * io + i3] = acc[i3]
+
+
+@algorithm
+def untidy(M: size, K: size, A: f32[M, K] @ GMEM, s: f32[M] @ GMEM):
+    for io in seq(0, ceildiv(M, 4)):
+        acc: f32[4] @ RMEM
+        tile: f32[4, 4] @ RMEM
+        for i in seq(0, 4):
+            acc[i] = 0.0
+        for ko in seq(0, ceildiv(K, 4)):
+            for a in seq(0, 4):
+                for b in seq(0, 4):
+                    tile[a, b] = select(4 * io + a < M and 4 * ko + b < K, A[4 * io + a, 4 * ko + b], 1.0)
+            for i2 in seq(0, 4):
+                if 4 * io + i2 < M:
+                    for k in seq(0, 4):
+                        if 4 * ko + k < K:
+                            acc[i2] += tile[i2, k]
+        for i3 in seq(0, 4):
+            if 4 * io + 3 - i3 < M:
+                s[4 * io + 3 - i3] = acc[3 - i3] + acc[0]
+
+
+@algorithm
+def unfilled(N: size, x: f32[N] @ GMEM, y: f32[4] @ GMEM):
+    t: f32[8] @ RMEM
+    for a in seq(0, 4):
+        t[a] = 0.0
+    for i in seq(0, 8):
+        if i < N:
+            y[i % 4] += t[i]

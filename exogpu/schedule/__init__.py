@@ -23,6 +23,7 @@ from exogpu.schedule.expr import var
 from exogpu.schedule.guards import drop_guard
 from exogpu.schedule.loops import collapse, cut, divide, fission, fuse, join, reorder, shift, swap, unroll
 from exogpu.schedule.marks import call, label
+from exogpu.schedule.parts import accumulate, into_loop, peel
 from exogpu.schedule.schedule import Schedule, schedule
 from exogpu.schedule.scopes import lift_alloc, lift_scope, sink_alloc, specialise
 from exogpu.schedule.simplify import simplify
@@ -37,6 +38,7 @@ __all__ = [
     "Schedule",
     "Warpgroups",
     "Warps",
+    "accumulate",
     "arrive",
     "assign_role",
     "bind",
@@ -53,6 +55,7 @@ __all__ = [
     "fuse",
     "inline",
     "insert",
+    "into_loop",
     "join",
     "label",
     "launch",
@@ -60,6 +63,7 @@ __all__ = [
     "lift_scope",
     "mbarrier",
     "named_barrier",
+    "peel",
     "reorder",
     "restrict",
     "schedule",

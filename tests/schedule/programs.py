@@ -12,21 +12,25 @@ from exogpu.ir.index import Bin, Cmp, Cond, Index, Int, Var
 from exogpu.ir.proc import UNSCHEDULED, Proc, Require, SizeArg, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, For, If, Seq, Stmt
 from exogpu.ir.types import Rmem, Scalar
-from exogpu.ir.value import Arith, FromIndex, Num, Read, Value
+from exogpu.ir.value import Arith, FromIndex, Num, Read, Select, Value
 from exogpu.schedule import (
     Cursor,
     Schedule,
+    accumulate,
     bind,
     collapse,
     cut,
     divide,
+    drop_guard,
     eliminate,
     fission,
     fuse,
     inline,
+    into_loop,
     join,
     lift_alloc,
     lift_scope,
+    peel,
     reorder,
     shift,
     simplify,
@@ -151,6 +155,41 @@ def programs(draw: st.DrawFn) -> Proc:
     return Proc("random", ARGS, (Require(Cmp("<=", N, Int(MOST))),), UNSCHEDULED, (), body)
 
 
+def one_of_indices(*choices: Index) -> st.SearchStrategy[Index]:
+    return st.sampled_from(choices)
+
+
+@st.composite
+def guarded_tiles(draw: st.DrawFn) -> Proc:
+    """A tile that is filled up to an edge, summed under a guard, and stored under another."""
+    i, k, a, j = (Var(v) for v in "ikaj")
+
+    def edge(*parts: Index) -> Cond:
+        left = draw(one_of_indices(*parts, Bin("+", parts[0], Int(1)), Bin("-", parts[0], Int(1))))
+        end = draw(one_of_indices(N, N, Int(3)))
+        return Cmp(draw(st.sampled_from(("<", "<", "<="))), left, end)
+
+    def loop(var: str, hi: int, *body: Stmt) -> For:
+        return For(var, Int(0), Int(hi), Seq(), body)
+
+    rest = Num(float(draw(st.sampled_from((0, 0, 0, 1)))))
+    at = draw(one_of_indices(i, Bin("+", i, k), Bin("-", Int(5), i), Bin("%", Bin("+", i, k), Int(3))))
+    tile = Read("t", (at,))
+    sums: tuple[Value, ...] = (tile, Arith("*", tile, tile), Arith("*", tile, Read("x", (i,))))
+    added = draw(st.sampled_from(sums))
+    stored = draw(one_of_indices(j, Int(0), Bin("//", j, Int(2))))
+    store = Assign("y", (j, Int(0)), "=", Read("acc", (stored,)))
+    body = (
+        Alloc("t", Scalar.I32, (12,), Rmem()),
+        Alloc("acc", Scalar.I32, (12,), Rmem()),
+        loop("z", 12, Assign("acc", (Var("z"),), "=", Num(0.0))),
+        loop("a", 12, Assign("t", (a,), "=", Select(edge(a), Read("x", (a,)), rest))),
+        loop("k", 3, loop("i", 5, If(edge(i, Bin("+", i, k), k), (Assign("acc", (i,), "+=", added),), ()))),
+        loop("j", 5, If(edge(j), (store,), ())),
+    )
+    return Proc("tiles", ARGS, (Require(Cmp("<=", N, Int(MOST))),), UNSCHEDULED, (), body)
+
+
 Apply = Callable[[Schedule, Cursor, int], Schedule]
 
 
@@ -180,12 +219,15 @@ OPERATORS: dict[str, Apply] = {
     "lift a scope": lambda s, at, n: lift_scope(s, at),
     "specialise": lambda s, at, n: specialise(s, at, var("N") > n % 4),
     "lift an allocation": lambda s, at, n: lift_alloc(s, at, 1 + n % 2),
-    "sink an allocation": lambda s, at, n: sink_alloc(s, at),
     "lift and sink an allocation": _out_and_in,
     "eliminate": lambda s, at, n: eliminate(s, at),
     "simplify": lambda s, at, n: simplify(s, at if n % 2 else None),
     "bind": lambda s, at, n: bind(s, at, ("_", "x[_]", "y[_]", "_ + _")[n % 4], "b"),
     "bind and inline": _there_and_back,
+    "drop a guard": lambda s, at, n: drop_guard(s, at),
+    "peel": lambda s, at, n: peel(s, at, "first" if n % 2 else "last"),
+    "into a loop": lambda s, at, n: into_loop(s, at, "first" if n % 2 else "last"),
+    "accumulate": lambda s, at, n: accumulate(s, at, "acc"),
     "inline": lambda s, at, n: inline(s, at),
 }
 

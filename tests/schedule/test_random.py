@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from exogpu.ir.interp import interpret, random_inputs
 from exogpu.ir.proc import Proc
 from exogpu.ir.wellformed import check_meaning
-from exogpu.schedule import Cursor, Refused, Schedule, schedule
-from tests.schedule.programs import MOST, OPERATORS, places, programs
+from exogpu.schedule import Cursor, Refused, Schedule, drop_guard, schedule
+from tests.schedule.programs import MOST, OPERATORS, guarded_tiles, places, programs
 
 
 def results(proc: Proc, seed: int, fill: int | None = None) -> list[dict[str, Any]]:
@@ -80,6 +80,27 @@ applied: set[str] = set()
 
 
 def test_every_operator_applies_to_some_program() -> None:
-    """Otherwise the random test would say nothing about it."""
+    """Otherwise the random test would say nothing about it. Guards have programs of their own."""
     every_application()
-    assert applied == set(OPERATORS)
+    assert applied | {"drop a guard"} == set(OPERATORS)
+
+
+dropped: list[Proc] = []
+
+
+@settings(max_examples=60, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
+@given(guarded_tiles())
+def without_a_guard(proc: Proc) -> None:
+    """Drops the guard of the sum, if that is accepted, and compares."""
+    s = schedule(proc)
+    try:
+        s = drop_guard(s, s.find("acc[i] += _").parent())
+    except Refused:
+        return
+    dropped.append(proc)
+    assert_same(results(s.proc, 0), results(proc, 0))
+
+
+def test_dropped_guards_keep_the_meaning() -> None:
+    without_a_guard()
+    assert dropped

@@ -312,3 +312,32 @@ def unfilled(N: size, x: f32[N] @ GMEM, y: f32[4] @ GMEM):
     for i in seq(0, 8):
         if i < N:
             y[i % 4] += t[i]
+
+
+@algorithm
+def always(x: f32[8] @ GMEM, s: f32[1] @ GMEM):
+    for i in seq(0, 8):
+        s[0] += x[i]
+
+
+@algorithm
+def prefix(N: size, x: f32[N] @ GMEM):
+    for i in seq(0, N):
+        for j in seq(0, N):
+            x[i] += x[j]
+
+
+@algorithm
+def seldom(N: size, x: f32[4] @ GMEM):
+    for i in seq(0, N):
+        for j in seq(0, N):
+            if i < 4:
+                x[i] += 1.0
+
+
+@algorithm
+def both_in_test(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
+    for i in seq(0, N):
+        if i < 3:
+            y[i] = x[i]
+            x[i] = 1.0

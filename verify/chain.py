@@ -283,8 +283,11 @@ class ChainFormula:
         return self.ctx.api.conj((self.model.same_thread(self._joined(a), self._joined(b)), self.model.before(a, b)))
 
     def _joined(self, a: Instance) -> Span:
-        """The threads that come to the event and leave it together: in time, a whole warp if it is aligned."""
+        """The threads that come to the event and leave it together: in time, a whole warp if it is aligned, or those of
+        its lanes that execute it."""
         if self.needs.temporal and a.event.aligned:
+            if a.event.size < WARP:
+                return Span(to_poly(self.ctx, a.event.first, a.env), a.event.size)
             return Span(self.ctx.floordiv(a.threads.first, WARP) * WARP, WARP)
         return a.threads
 

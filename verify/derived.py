@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Cond, Index
@@ -98,10 +99,13 @@ def steps_before(program: Program, step: int, event: Event, env: Values, within:
 
 
 def _places(program: Program, step: int, sizes: Values) -> list[tuple[int, ...]]:
-    from exogpu.verify.concrete import occurrences  # which needs derived variables itself
+    from exogpu.verify.concrete import LIMIT, TooLarge, occurrences  # which needs derived variables itself
 
     statement = program.events[step]
-    return sorted({place(statement, o.env) for o in occurrences(program, statement, sizes, {})})
+    found = list(islice(occurrences(program, statement, sizes, {}), LIMIT + 1))
+    if len(found) > LIMIT:
+        raise TooLarge(f"more than {LIMIT} steps of a counter")
+    return sorted({place(statement, o.env) for o in found})
 
 
 def place(event: Event, env: Values) -> tuple[int, ...]:

@@ -342,11 +342,13 @@ class Search:
 
     def _joining(self, target: Occurrence) -> frozenset[int]:
         """The threads that have to come before the target happens: in time, those of its whole warp if it is aligned
-        (PTX ISA, bar: an arrival is that of a warp)."""
+        (PTX ISA, bar: an arrival is that of a warp), or those of its lanes that execute it."""
         if not self.needs.temporal or not target.event.aligned:
             return frozenset(target.threads)
-        first = target.first // WARP * WARP
-        return frozenset(range(first, max(first + WARP, target.first + target.width)))
+        first, size = target.first // WARP * WARP, target.event.size
+        if size < WARP:
+            first = evaluate(target.event.first, target.env)
+        return frozenset(range(first, max(first + min(size, WARP), target.first + target.width)))
 
     # -- result --------------------------------------------------------------------------------------------------
 

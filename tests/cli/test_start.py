@@ -131,3 +131,13 @@ def test_a_fault_of_exogpu_exits_4_and_asks_for_a_report(
     assert app.main(["explain", "race.war"]) == 4
     err = capsys.readouterr().err
     assert "ZeroDivisionError: race.war" in err and "please report it" in err.lower()
+
+
+def test_a_file_in_the_folder_of_the_call_hides_no_package(tmp_path: Path) -> None:
+    (tmp_path / "z3.py").write_text("raise RuntimeError")
+    (tmp_path / "mine.py").write_text((ROOT / "examples" / "transpose.py").read_text())
+    command = [sys.executable, "-m", "exogpu", "verify", "--no-cache", "--format", "short", "mine"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "transpose PROVED" in done.stdout

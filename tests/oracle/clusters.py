@@ -54,7 +54,7 @@ def multicast_ring(c: Choices) -> str:
                 c.text.add("fence_proxy_async()")
             c.sync("Fence()")
             _release(c, empty)
-    c.text.finish("Fence()")
+    c.text.after += _meet(c)
     return "p=warps(1), q=warps(1), persistent=True, cluster=2"
 
 
@@ -67,6 +67,13 @@ def _release(c: Choices, empty: str) -> None:
     lane = c.text.name("r")
     with c.text.block(f"for {lane} in threads({CTAS}):"):
         c.text.add(f"Arrive({empty}[{lane}]{relaxed})")
+
+
+def _meet(c: Choices) -> tuple[str, ...]:
+    """The whole cluster meets: in one step, or in two, the first of which seldom publishes nothing."""
+    if not c.chance(0.3):
+        return ("Fence()",)
+    return (f"cluster_arrive{'_relaxed' if c.chance(0.15) else ''}()", "cluster_wait()")
 
 
 def exchange(c: Choices) -> str:
@@ -82,13 +89,21 @@ def exchange(c: Choices) -> str:
         lanes, lane = _lanes(c)
         with c.text.block(each), c.text.block(lanes):
             c.text.add(f"{s}[{cta}, {lane}] = {x}[{row} + {cta}, {lane}]")
-        c.sync("Fence()")
+        first, *last = _meet(c)
+        c.sync(first)
+        if last and c.chance(0.5):
+            each, cta = _each(c)
+            lanes, lane = _lanes(c)
+            own = c.text.tensor("Z", f"T, {CTAS}, {WARP}")
+            with c.text.block(each), c.text.block(lanes):
+                c.text.add(f"{own}[t, {cta}, {lane}] += {s}[{cta}, {lane}]")
+        c.sync(*last)
         each, cta = _each(c)
         lanes, lane = _lanes(c)
         with c.text.block(each), c.text.block(lanes):
             other = c.pick((f"1 - {cta}", cta, "0"))
             c.text.add(f"{y}[t, {cta}, {lane}] += {s}[{other}, {c.place(lane, WARP)}]")
         if ring == 1 or c.chance(0.2):
-            c.sync("Fence()")
-    c.text.finish("Fence()")
+            c.sync(*_meet(c))
+    c.text.after += _meet(c)
     return "32, persistent=True, cluster=2"

@@ -6,8 +6,10 @@ import pytest
 
 from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.verify.axioms import DEFAULT
+from exogpu.verify.concrete import TooLarge
+from exogpu.verify.derived import concrete, used
 from exogpu.verify.result import Obligation, Status
-from exogpu.verify.skeleton.verdict import proof
+from exogpu.verify.skeleton.verdict import prepare, proof
 from tests.skeletons.twins import fault, twins
 
 SIZES = 6
@@ -25,3 +27,12 @@ def test_twins(part: str, bad: Skeleton, good: Skeleton) -> None:
     assert [(o.name, o.reason) for o in left_open(good)] == []
     assert fault(bad, SIZES) is not None
     assert fault(good, 3) is None
+
+
+def test_counters_are_not_counted_at_sizes_that_are_too_large() -> None:
+    counting = next(p.values[2] for p in twins("soundness_counters") if isinstance(p.values[2], Skeleton))
+    program, _ = prepare(counting, DEFAULT)
+    name, event = next((n, e) for e in program.events for n in used(program, e))
+    env = {"n": 10**9, **{loop.var: 0 for loop in event.loops}}
+    with pytest.raises(TooLarge):
+        concrete(program, name, event, env)

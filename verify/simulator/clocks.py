@@ -137,6 +137,15 @@ class Monitor:
             self.read[t] |= knowledge.read
             self.sealed[t] |= knowledge.sealed
 
+    def clock(self, thread: int) -> int:
+        """When a thread does what it does now."""
+        return int(self.clocks[PLAIN, thread, thread])
+
+    def heard(self, threads: list[int]) -> Clocks:
+        """Up to which clock of every thread some of these know what it did."""
+        known: Clocks = self.clocks[PLAIN, threads].max(axis=0)
+        return known
+
     def fence(self, threads: list[int], *, everywhere: bool) -> None:
         """A proxy fence of each of these threads."""
         for t in threads:
@@ -196,6 +205,17 @@ class Monitor:
                 for t in set(threads[hit].tolist()):
                     if not (self.over[t] if touch.writes else self.over[t] | self.read[t]) >> touch.number & 1:
                         raise _race(shadow, what, "an asynchronous operation that may not be over")
+
+    def end(self, shadow: Shadow, positions: Numbers, threads: list[int]) -> None:
+        """Shared memory goes when the last of its CTA's threads has ended; raises Violation if an access of another CTA
+        is not known to any of them."""
+        known = self.heard(threads)
+        known[threads] = np.iinfo(np.int32).max
+        writer = shadow.writer[positions]
+        if ((writer >= 0) & (known[writer] < shadow.written[positions])).any():
+            raise _race(shadow, "the end of a CTA", "a write by another one")
+        if (shadow.reads[positions] > known).any():
+            raise _race(shadow, "the end of a CTA", "a read by another one")
 
     # -- asynchronous operations -------------------------------------------------------------------------------------
 

@@ -167,7 +167,8 @@ class Cluster:
             case ArriveOn() as arrive:
                 self._arrive(operation, arrive, who)
             case Join() as join:
-                self.memory.release(who)
+                if not join.relaxed:
+                    self.memory.release(who)
                 self.barriers.join(operation, join, who.tolist())
             case Pass() as wait:
                 self.barriers.passed(operation, wait, who.tolist())
@@ -310,7 +311,9 @@ class Cluster:
                     if pending:
                         raise Violation(Race(f"{f.operation.what} still {what} when its CTA ends"))
         if len(self.running) > 1:
-            self.memory.vanish(cta, len(self.running))
+            threads = range(cta * self.cta, (cta + 1) * self.cta)
+            self.memory.vanish(cta, len(self.running), threads)
+            self.barriers.vanish(cta, threads)
 
     def end(self) -> None:
         """Every thread has ended; raises Violation if bytes are still expected."""

@@ -12,7 +12,8 @@ from exogpu.verify.simulator.outcome import Broken, Violation
 @dataclass(slots=True, eq=False)
 class Mbarrier:
     """One object: the phases that it has completed, arrivals still pending, bytes still expected. `coming` is what the
-    arrivals of this phase know, `known` what those of all complete phases did; None if nobody keeps account."""
+    arrivals of this phase know, `known` what those of all complete phases did; None if nobody keeps account. `awaited`:
+    the last phase that a wait has returned for."""
 
     name: str
     count: int
@@ -21,6 +22,7 @@ class Mbarrier:
     tx: int = 0
     coming: Knowledge | None = None
     known: Knowledge | None = None
+    awaited: int = -1
 
     def __post_init__(self) -> None:
         self.pending = self.count

@@ -247,11 +247,14 @@ class Memory:
                     first, end = (t // place.span for t in (32 * warp, 32 * warp + 31))
                     contents.fence(slice(first * copy, (end + 1) * copy))
 
-    def vanish(self, cta: int, ctas: int) -> None:
-        """The shared memory of one of the CTAs, their first dimension, is gone."""
+    def vanish(self, cta: int, ctas: int, threads: range) -> None:
+        """The shared memory of one of the CTAs, their first dimension, is gone with its threads; raises Violation."""
         for contents in self.contents.values():
             place = contents.place
             if isinstance(place.memory, Smem):
+                if self.monitor is not None and contents.shadow is not None:
+                    part = np.arange(place.total).reshape(place.ring, ctas, -1)[:, cta].reshape(-1)
+                    self.monitor.end(contents.shadow, _at(place, part), [t + self.base for t in threads])
                 for view in (contents.data, contents.behind):
                     view.reshape(place.ring, ctas, -1)[:, cta] = poison(place.dtype)
 

@@ -16,6 +16,9 @@ from exogpu.source import Span
 from exogpu.verify.simulator.layout import Place
 from exogpu.verify.simulator.moves import Move
 
+CLUSTER = "cluster"
+"""The barrier of the cluster, which its threads join and pass in two steps."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InOrder:
@@ -94,10 +97,12 @@ class AwaitOn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Join:
-    """Threads join a generation of the named barrier of their CTA."""
+    """Threads join a generation of the named barrier of their CTA, or of the cluster's; `relaxed` they release
+    nothing."""
 
     barrier: str
     generations: Numbers
+    relaxed: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

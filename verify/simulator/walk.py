@@ -16,6 +16,8 @@ from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import ORDINAL, Bin, Int, Var
 from exogpu.ir.instr import (
     BufferInfo,
+    ClusterArrive,
+    ClusterWait,
     Commit,
     CompleteTx,
     CopyArrive,
@@ -53,6 +55,7 @@ from exogpu.ir.walk import walk
 from exogpu.verify.simulator.meaning import moves
 from exogpu.verify.simulator.moves import Context, Frame, Move, move
 from exogpu.verify.simulator.trace import (
+    CLUSTER,
     Action,
     AfterCopies,
     ArriveOn,
@@ -111,9 +114,12 @@ class Walk:
     buffers: dict[str, BufferInfo] = field(init=False)
     allocated: Counter[str] = field(default_factory=Counter)
     counts: dict[tuple[str, object], Numbers] = field(init=False)
+    split: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self.buffers = buffers_of(self.proc)
+        calls = [s.instr.effect for s in walk(self.proc.body) if isinstance(s, InstrCall)]
+        self.split = any(isinstance(effect, ClusterArrive | ClusterWait) for effect in calls)
         block = self.proc.block
         # a last column for CTAs that the cluster does not have: a run that gets there ends
         self.counts = defaultdict(lambda: np.zeros((block.threads * block.cluster, block.cluster + 1), np.int64))
@@ -205,6 +211,9 @@ class Walk:
             case Assign(buffer):
                 action: Action = InOrder((move(stmt, team.frame, self.context, gathers=False),))
                 self._emit(f"assignment to {buffer}", stmt, threads, action)
+            case Fence() if self.split and team.size == self.proc.block.threads * self.proc.block.cluster:
+                self._join_cluster("Fence", stmt, threads)
+                self._pass_cluster("Fence", stmt, threads)
             case Fence():
                 self._emit("Fence", stmt, threads, Rendezvous(team.size, team.firsts))
             case Arrive():
@@ -277,11 +286,8 @@ class Walk:
                 name, ctas = _barrier(call, barrier), self._own(threads)
                 phases = self.counts["arrive", name][threads, ctas]
                 action = Issue((), AfterCopies(Group.COPY, name, phases, ctas, holds=True), 1, None)
-            case NamedArrive(barrier, waits), _:
-                name = _barrier(call, barrier)
-                generations = self._count("join", name, threads, turn=team.turn)
-                self._emit(instr.name, call, threads, Join(name, generations), together=instr.aligned)
-                action = Pass(name, generations) if waits else None
+            case NamedArrive() | ClusterArrive() | ClusterWait() as effect, _:
+                self._joins(call, effect, team)
             case ProxyFence() | WgmmaFence() as fence, _:
                 action = fence
             case _, CompletesInOrder():
@@ -293,6 +299,29 @@ class Walk:
                     self._emit(instr.name, call, threads, issue, together=instr.aligned)
         if action is not None:
             self._emit(instr.name, call, threads, action, together=instr.aligned)
+
+    def _joins(self, call: InstrCall, effect: NamedArrive | ClusterArrive | ClusterWait, team: _Team) -> None:
+        threads, what = team.frame.threads, call.instr.name
+        match effect:
+            case ClusterArrive(relaxed):
+                self._join_cluster(what, call, threads, relaxed=relaxed)
+            case ClusterWait():
+                self._pass_cluster(what, call, threads)
+            case NamedArrive(barrier, waits):
+                name = _barrier(call, barrier)
+                generations = self._count("join", name, threads, turn=team.turn)
+                self._emit(what, call, threads, Join(name, generations), together=call.instr.aligned)
+                if waits:
+                    self._emit(what, call, threads, Pass(name, generations), together=call.instr.aligned)
+
+    def _join_cluster(self, what: str, stmt: Stmt, threads: Numbers, *, relaxed: bool = False) -> None:
+        join = Join(CLUSTER, self._count("join", CLUSTER, threads), relaxed)
+        self._emit(what, stmt, threads, join, together=True)
+
+    def _pass_cluster(self, what: str, stmt: Stmt, threads: Numbers) -> None:
+        """Each thread waits for the generation that it has joined last."""
+        joined = self.counts["join", CLUSTER][threads, 0] - 1
+        self._emit(what, stmt, threads, Pass(CLUSTER, joined), together=True)
 
     def _moves(self, call: InstrCall, team: _Team) -> tuple[Move, ...]:
         leaders = team.frame if call.instr.unit == 1 else team.where(team.frame.threads == team.firsts).frame

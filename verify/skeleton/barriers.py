@@ -28,6 +28,8 @@ from exogpu.verify.skeleton.place import Place
 from exogpu.verify.skeleton.unsupported import NotModelled
 from exogpu.verify.skeleton.walk import every_ref, every_statement
 
+NAMED = "barrier "
+"""Named barriers are called so, with their ids."""
 IDS = 16
 """Named barriers of a CTA (PTX ISA, bar)."""
 
@@ -160,7 +162,7 @@ class Signals:
         for (value,), part in _told_apart((number,), place, span, small=True):
             if not 0 <= value < IDS:
                 raise NotModelled(f"there is no named barrier {value}", span)
-            name = f"barrier {value}"
+            name = f"{NAMED}{value}"
             known = self.barriers.setdefault(name, Barrier(name, 1, wanted, span, named=True))
             if known.count != wanted:
                 raise NotModelled(f"named barrier {value} is used for {known.count} and for {wanted} threads", span)

@@ -210,6 +210,8 @@ class Walk:
         return out
 
     def loop(self, stmt: For, place: Place) -> None:
+        if any(isinstance(s, Exit) for s, _ in nested(stmt.body)):
+            raise NotModelled("threads end inside a loop or a nested branch", stmt.span)
         lo, hi = self.expr(stmt.lo, place), self.expr(stmt.hi, place)
         first, last = literal(lo), literal(hi)
         if any(isinstance(s, Exit) for s, _ in nested(stmt.body)):

@@ -9,10 +9,11 @@ chosen is proved afterwards (`obligations`), and a choice that is wrong is not.
 from __future__ import annotations
 
 from collections import Counter as Tallies
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from exogpu.ir.collective import plus
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.walk import index_names
@@ -101,8 +102,8 @@ def numbered(program: Program, signals: Signals) -> Phased:
             events[hold.id] = replace(events[hold.id], numbering=numbering)
         for wait in awaits(program, barrier.name):
             parity = _growing(signals.parities[wait.id], derived)
-            shift = _shift(replace(program, derived=derived), barrier, wait, parity, signals)
-            phase = _phase(signals, barrier, wait, parity, shift, start)
+            ahead = _ahead(replace(program, derived=derived), barrier, wait, parity, signals)
+            phase = _phase(signals, barrier, wait, parity, ahead, start)
             events[wait.id] = replace(events[wait.id], numbering=Stated(phase))
         flows[barrier.name] = found
     out = replace(program, events=tuple(events), derived=derived)
@@ -222,9 +223,9 @@ def _growing(parity: Index, derived: dict[str, Derived]) -> Index:
             return parity
 
 
-def _phase(signals: Signals, barrier: Barrier, wait: Event, parity: Index, shift: int, start: int) -> Index:
+def _phase(signals: Signals, barrier: Barrier, wait: Event, parity: Index, ahead: Index, start: int) -> Index:
     """Turn of the slot + ring x (phase in the slot)."""
-    inside = parity if shift == 0 else Bin("-", parity, Int(2 * shift))
+    inside = parity if ahead == Int(0) else Bin("-", parity, Bin("*", Int(2), ahead))
     if barrier.ring == 1:
         return inside
     slot = signals.slots[wait.id]
@@ -232,12 +233,14 @@ def _phase(signals: Signals, barrier: Barrier, wait: Event, parity: Index, shift
     return Bin("+", turn, Bin("*", Int(barrier.ring), inside))
 
 
-def _shift(program: Program, barrier: Barrier, wait: Event, parity: Index, signals: Signals) -> int:
-    """How many times two the stated number is ahead of the phase."""
+def _ahead(program: Program, barrier: Barrier, wait: Event, parity: Index, signals: Signals) -> Index:
+    """How many times two the stated number is ahead of the phase: always as many, or by so many more or fewer in each
+    iteration of a loop."""
     thread = min(t for t, _ in channels(program, wait))
     found = awaits(program, barrier.name)
     group = tuple(e for e in found if any(t == thread for t, _ in channels(program, e)))
     latest: dict[int, int] = {}
+    gaps: list[tuple[Occurrence, int]] = []
     for o in _by_thread(program, group, thread, barrier):
         slot = evaluate(signals.slots[o.event.id], o.env)
         tested = _value(program, signals.parities[o.event.id], o) % 2
@@ -247,8 +250,26 @@ def _shift(program: Program, barrier: Barrier, wait: Event, parity: Index, signa
         elif before % 2 != tested:
             latest[slot] = before + 1
         if o.event.id == wait.id:
-            return (_value(program, parity, o) - latest[slot]) // 2
-    return 0
+            gaps.append((o, (_value(program, parity, o) - latest[slot]) // 2))
+    return _linear(wait, gaps) if gaps else Int(0)
+
+
+def _linear(wait: Event, values: Sequence[tuple[Occurrence, int]]) -> Index:
+    """The values as a linear expression in the variables of the event's loops; the first one if they are not."""
+    first, start = values[0]
+    loops = [loop.var for loop in wait.loops if loop.kind is LoopKind.SEQ]
+    slopes: dict[str, int] = {}
+    for var in loops:
+        alone = (
+            (o, n)
+            for o, n in values
+            if o.env[var] == first.env[var] + 1 and all(o.env[v] == first.env[v] for v in loops if v != var)
+        )
+        slopes[var] = next((n - start for _, n in alone), 0)
+    out: Index = Int(start - sum(slope * first.env[v] for v, slope in slopes.items()))
+    for var, slope in slopes.items():
+        out = plus(out, Bin("*", Int(slope), Var(var))) if slope else out
+    return out if all(evaluate(out, o.env) == n for o, n in values) else Int(start)
 
 
 def _value(program: Program, e: Index, at: Occurrence) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from exogpu.ir.collective import WARP, WARPGROUP
-from exogpu.ir.index import Cond, Index, Int
+from exogpu.ir.index import BoolOp, Cmp, Cond, Index, Int
 from exogpu.ir.instr import Commit as CommitGroup
 from exogpu.ir.instr import Group, Mode, Proxy
 from exogpu.ir.instr import ProxyFence as FencesProxies
@@ -14,8 +14,9 @@ from exogpu.ir.instr import WgmmaFence as FencesRegisters
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Ref, Registers
-from exogpu.ir.skeleton.tree import TID, For, Skeleton, Step, Stmt
+from exogpu.ir.skeleton.tree import RANK, TID, For, Skeleton, Step, Stmt
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
+from exogpu.source import Span
 from exogpu.verify.bounds import BULK_CHUNK
 from exogpu.verify.program import (
     Access,
@@ -35,8 +36,8 @@ from exogpu.verify.program import (
     WaitAction,
 )
 from exogpu.verify.program import Step as PathStep
-from exogpu.verify.skeleton.barriers import Signals, Value
-from exogpu.verify.skeleton.place import Executors, Place, executors
+from exogpu.verify.skeleton.barriers import NAMED, Part, Signals, Value
+from exogpu.verify.skeleton.place import Executors, Place, by_warps, executors
 from exogpu.verify.skeleton.reading import Checked, Fences, Reading, uniform
 from exogpu.verify.skeleton.unsupported import NotModelled
 from exogpu.verify.skeleton.windows import Dims, Windows
@@ -256,7 +257,10 @@ class Operations:
                 unit = min(WARP, place.role.threads)
                 self.event(stmt, place, "warp_sync", Exec.TOGETHER, action=FenceAction(), unit=unit)
             case op.BarSync(number, count, waits):
-                for part in self.signals.named(read.index(number), count, place, stmt.span):
+                parts = [*self.signals.named(read.index(number), count, place, stmt.span)]
+                if index_names(read.index(number)) - {TID, RANK}:
+                    self._listed(number, parts, place, read, stmt.span)
+                for part in parts:
                     label = f"{'bar_sync' if waits else 'bar_arrive'} {part.name}"
                     self._joins(stmt, part.place, label, ArriveAction(part.name, 0, waits=waits), waits=waits)
             case op.ClusterArrive(relaxed):
@@ -268,6 +272,12 @@ class Operations:
                 for part in self.signals.cluster(place, stmt.span):
                     wait = AwaitAction(part.name, 0, joined=True, cta=Int(0))
                     self.event(stmt, part.place, "cluster_wait", Exec.EACH, action=wait, aligned=True)
+
+    def _listed(self, number: Index, parts: list[Part], place: Place, read: Reading, span: Span) -> None:
+        """Ids are known from some values of a loop variable: it takes no others."""
+        ids = dict.fromkeys(int(part.name.removeprefix(NAMED)) for part in parts)
+        one_of = BoolOp("or", tuple(Cmp("==", number, Int(n)) for n in ids))
+        self._check(op.Check(one_of, f"the id is one of {', '.join(map(str, ids))}, which", span), place, read)
 
     def _joins(self, stmt: Stmt, place: Place, label: str, arrive: ArriveAction, *, waits: bool) -> None:
         self.event(stmt, place, label, Exec.EACH, action=arrive, aligned=True)
@@ -369,7 +379,7 @@ class Operations:
             accesses=accesses,
             action=action,
             completion=completion,
-            aligned=aligned or mode is Exec.WARPS,
+            aligned=(aligned and by_warps(place)) or mode is Exec.WARPS,
             pipeline=pipeline,
             computed=computed if place_of_slot is None else (*computed, Computed(place_of_slot)),
         )

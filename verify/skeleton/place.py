@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from exogpu.ir.collective import plus
+from exogpu.ir.collective import WARP, plus
 from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Var
 from exogpu.ir.skeleton.tree import RANK, TID, RoleDecl
 from exogpu.verify.instance import LANE
@@ -93,6 +93,12 @@ def executors(place: Place, threads: int, cluster: int, unit: int = 1) -> Execut
         first, at = plus(first, Bin("*", Int(step), Var(var))), plus(tid, Bin("*", Int(step), Var(var)))
     each = length > 1 and unit == 1
     return Executors(loops, first, length, plus(at, Var(LANE)) if each else at, rank, ranks)
+
+
+def by_warps(place: Place) -> bool:
+    """Consecutive threads of the place are whole warps, or lanes of one."""
+    runs = _consecutive(place.who)
+    return all(r[0] % WARP + len(r) <= WARP or r[0] % WARP == len(r) % WARP == 0 for r in runs)
 
 
 def _ctas(role: RoleDecl, threads: int, cluster: int) -> tuple[tuple[Loop, ...], Index, tuple[Cond, ...]]:

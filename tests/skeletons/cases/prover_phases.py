@@ -198,6 +198,30 @@ def too_rarely(rounds):
     return kernel
 
 
+def tiles(rounds):
+    """Slots and parities start anew in each tile: that fits if its rounds turn the ring an even number of times."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(2, count=1)
+        empty = mbarrier(2, count=1)
+        x = smem(2)
+        with role("p", threads=1):
+            for t in range(n):
+                for k in range(rounds):
+                    wait(empty[k % 2], parity=k // 2 + 1)
+                    store(x[k % 2])
+                    arrive(full[k % 2])
+        with role("c", threads=1):
+            for t in range(n):
+                for k in range(rounds):
+                    wait(full[k % 2], parity=k // 2)
+                    load(x[k % 2])
+                    arrive(empty[k % 2])
+
+    return kernel
+
+
 TWINS = [
     ("slot/full", ring(slots=2), ring()),
     ("race.raw", ring(ahead=1), ring()),
@@ -210,6 +234,7 @@ TWINS = [
     ("open/full", opened(False), opened(True)),
     ("slot/empty", nested(3, False), nested(3, True)),
     ("open/full", skipping(False), skipping(True)),
+    ("parity/full", tiles(2), tiles(4)),
     ("progress", cyclic(False), cyclic(True)),
     ("progress", too_rarely(1), too_rarely(0)),
 ]

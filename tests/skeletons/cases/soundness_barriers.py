@@ -160,7 +160,7 @@ def held_slot(ahead):
     return kernel
 
 
-def bytes_at_once(more):
+def bytes_at_once(most):
     """A phase has at most 2^20 - 1 bytes."""
 
     @skeleton
@@ -168,10 +168,10 @@ def bytes_at_once(more):
         full = mbarrier(count=1)
         x = smem(2)
         with role("p", threads=1):
-            expect(full, more)
-            arrive(full, tx=1048574)
-            tma_load(x[0], full, bytes=1048574)
-            tma_load(x[1], full, bytes=more)
+            expect(full, 16)
+            arrive(full, tx=most)
+            tma_load(x[0], full, bytes=most)
+            tma_load(x[1], full, bytes=16)
             wait(full, parity=0)
 
     return kernel
@@ -301,6 +301,30 @@ def placed(cell, counted):
     return kernel
 
 
+def ends(rounds):
+    """Threads that end in the first round of a loop do nothing behind it."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(count=1)
+        with role("p", threads=1):
+            if rounds:
+                for i in range(n):
+                    exit()
+            else:
+                if n > 0:
+                    exit()
+            arrive(full)
+        with role("c", threads=1):
+            if rounds:
+                wait(full, parity=0)
+            else:
+                if n == 0:
+                    wait(full, parity=0)
+
+    return kernel
+
+
 TWINS = [
     ("mbar.parity_alias | deadlock.cycle", elects(64), elects(32)),
     ("deadlock.cycle", meets_first(31), meets_first(0)),
@@ -311,12 +335,13 @@ TWINS = [
     ("bounds", one_of_each_warp(4), one_of_each_warp(2)),
     ("bounds", one_slot(1), one_slot(0)),
     ("race.raw", held_slot(1), held_slot(0)),
-    ("mbar.tx_bytes", bytes_at_once(2), bytes_at_once(1)),
+    ("mbar.tx_bytes", bytes_at_once(1048560), bytes_at_once(1048544)),
     ("mbar.init_unordered", told(True), told(False)),
     ("bar.divergence", everybody(True), everybody(False)),
     ("deadlock.cycle", first_lane(1), first_lane(0)),
     ("race.raw", landed(False), landed(True)),
     ("mbar.alias", placed(0, True), placed(1, True)),
     ("mbar.alias", placed(0, False), placed(1, False)),
+    ("deadlock.cycle", ends(True), ends(False)),
     ("mbar.unobserved_phase", unobserved(False), unobserved(True)),
 ]

@@ -23,11 +23,13 @@ from exogpu.schedule.expr import var
 from exogpu.schedule.guards import drop_guard
 from exogpu.schedule.loops import collapse, cut, divide, fission, fuse, join, reorder, shift, swap, unroll
 from exogpu.schedule.marks import call, label
+from exogpu.schedule.motion import hoist, run_ahead
 from exogpu.schedule.parts import accumulate, into_loop, peel
+from exogpu.schedule.replace import replace
 from exogpu.schedule.schedule import Schedule, schedule
 from exogpu.schedule.scopes import lift_alloc, lift_scope, sink_alloc, specialise
 from exogpu.schedule.simplify import simplify
-from exogpu.schedule.sizes import fix, restrict
+from exogpu.schedule.sizes import fix, reorder_dimensions, restrict
 from exogpu.schedule.values import bind, inline
 
 __all__ = [
@@ -53,6 +55,7 @@ __all__ = [
     "fission",
     "fix",
     "fuse",
+    "hoist",
     "inline",
     "insert",
     "into_loop",
@@ -65,7 +68,10 @@ __all__ = [
     "named_barrier",
     "peel",
     "reorder",
+    "reorder_dimensions",
+    "replace",
     "restrict",
+    "run_ahead",
     "schedule",
     "set_mode",
     "shift",

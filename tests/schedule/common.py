@@ -21,11 +21,12 @@ SIZES = (0, 1, 2, 4, 7, 8)
 
 @cache
 def _algorithms() -> Mapping[str, Proc]:
-    return load(Path(__file__).parent / "cases" / "algorithms.py")
+    cases = Path(__file__).parent / "cases"
+    return {**load(cases / "algorithms.py"), **load(cases / "tiles.py")}
 
 
 def start(name: str) -> Schedule:
-    """A schedule of one of `cases/algorithms.py`."""
+    """A schedule of one of the procedures in `cases`."""
     return schedule(_algorithms()[name])
 
 

@@ -30,7 +30,9 @@ from exogpu.schedule.schedule import Schedule, schedule
 from exogpu.schedule.scopes import lift_alloc, lift_scope, sink_alloc, specialise
 from exogpu.schedule.simplify import simplify
 from exogpu.schedule.sizes import fix, reorder_dimensions, restrict
+from exogpu.schedule.stage import stage
 from exogpu.schedule.values import bind, inline
+from exogpu.schedule.windows import window
 
 __all__ = [
     "Counterexample",
@@ -78,10 +80,12 @@ __all__ = [
     "simplify",
     "sink_alloc",
     "specialise",
+    "stage",
     "swap",
     "sync",
     "unit_loop",
     "unroll",
     "var",
     "wait",
+    "window",
 ]

@@ -341,3 +341,45 @@ def both_in_test(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
         if i < 3:
             y[i] = x[i]
             x[i] = 1.0
+
+
+@algorithm
+def product(M: size, N: size, K: size, A: f32[M, K] @ GMEM, B: f32[N, K] @ GMEM, C: f32[M, N] @ GMEM):
+    for io in seq(0, ceildiv(M, 4)):
+        for jo in seq(0, ceildiv(N, 2)):
+            for ko in seq(0, ceildiv(K, 2)):
+                for i in seq(0, 4):
+                    for j in seq(0, 2):
+                        for k in seq(0, 2):
+                            if 4 * io + i < M and 2 * jo + j < N and 2 * ko + k < K:
+                                C[4 * io + i, 2 * jo + j] += A[4 * io + i, 2 * ko + k] * B[2 * jo + j, 2 * ko + k]
+
+
+@algorithm
+def rows(N: size, x: f32[N, 4] @ GMEM, y: f32[N, 4] @ GMEM):
+    for i in seq(0, N):
+        for j in seq(0, 4):
+            y[i, j] = x[i, j] + x[i, 3 - j]
+
+
+@algorithm
+def stencil(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
+    for io in seq(0, ceildiv(N, 4)):
+        for i in seq(0, 4):
+            if 4 * io + i + 1 < N and 4 * io + i > 0:
+                y[4 * io + i] = x[4 * io + i - 1] + x[4 * io + i + 1]
+
+
+@algorithm
+def partly(N: size, y: f32[N, 4] @ GMEM):
+    for i in seq(0, N):
+        for j in seq(0, 3):
+            y[i, j] = 1.0
+        y[i, 0] += 1.0
+
+
+@algorithm
+def scaled(N: size, y: f32[N, 4] @ GMEM):
+    for i in seq(0, N):
+        for j in seq(0, 4):
+            y[i, j] = y[i, j] * 2.0

@@ -20,7 +20,7 @@ from exogpu.schedule.cursor import Cursor, Gap
 from exogpu.schedule.dead import eliminate
 from exogpu.schedule.errors import Counterexample, Refused
 from exogpu.schedule.expr import var
-from exogpu.schedule.guards import drop_guard
+from exogpu.schedule.guards import conjoin, drop_guard
 from exogpu.schedule.loops import collapse, cut, divide, fission, fuse, join, reorder, shift, swap, unroll
 from exogpu.schedule.marks import call, label
 from exogpu.schedule.motion import hoist, run_ahead
@@ -49,6 +49,7 @@ __all__ = [
     "call",
     "collapse",
     "complete_on",
+    "conjoin",
     "cut",
     "divide",
     "drop_guard",

@@ -18,12 +18,15 @@ from exogpu.schedule.annotate import (
 )
 from exogpu.schedule.cursor import Cursor, Gap
 from exogpu.schedule.dead import eliminate
+from exogpu.schedule.dimensions import divide_dim, expand_dim, join_dims, rearrange_dims, resize_dim
 from exogpu.schedule.errors import Counterexample, Refused
 from exogpu.schedule.expr import var
 from exogpu.schedule.guards import drop_guard
 from exogpu.schedule.loops import collapse, cut, divide, fission, fuse, join, reorder, shift, swap, unroll
 from exogpu.schedule.marks import call, label
 from exogpu.schedule.parts import accumulate, into_loop, peel
+from exogpu.schedule.placement import set_layout, set_memory, set_type
+from exogpu.schedule.ring import ring_buffer
 from exogpu.schedule.schedule import Schedule, schedule
 from exogpu.schedule.scopes import lift_alloc, lift_scope, sink_alloc, specialise
 from exogpu.schedule.simplify import simplify
@@ -49,8 +52,10 @@ __all__ = [
     "complete_on",
     "cut",
     "divide",
+    "divide_dim",
     "drop_guard",
     "eliminate",
+    "expand_dim",
     "fence",
     "fission",
     "fix",
@@ -59,6 +64,7 @@ __all__ = [
     "insert",
     "into_loop",
     "join",
+    "join_dims",
     "label",
     "launch",
     "lift_alloc",
@@ -66,10 +72,16 @@ __all__ = [
     "mbarrier",
     "named_barrier",
     "peel",
+    "rearrange_dims",
     "reorder",
+    "resize_dim",
     "restrict",
+    "ring_buffer",
     "schedule",
+    "set_layout",
+    "set_memory",
     "set_mode",
+    "set_type",
     "shift",
     "simplify",
     "sink_alloc",

@@ -21,11 +21,12 @@ SIZES = (0, 1, 2, 4, 7, 8)
 
 @cache
 def _algorithms() -> Mapping[str, Proc]:
-    return load(Path(__file__).parent / "cases" / "algorithms.py")
+    files = sorted((Path(__file__).parent / "cases").glob("*.py"))
+    return {name: proc for file in files for name, proc in load(file).items()}
 
 
 def start(name: str) -> Schedule:
-    """A schedule of one of `cases/algorithms.py`."""
+    """A schedule of one of the algorithms in `cases`."""
     return schedule(_algorithms()[name])
 
 

@@ -18,6 +18,7 @@ from exogpu.schedule.annotate import (
 )
 from exogpu.schedule.cursor import Cursor, Gap
 from exogpu.schedule.dead import eliminate
+from exogpu.schedule.dimensions import divide_dim, expand_dim, join_dims, rearrange_dims, resize_dim
 from exogpu.schedule.errors import Counterexample, Refused
 from exogpu.schedule.expr import var
 from exogpu.schedule.guards import conjoin, drop_guard
@@ -25,7 +26,9 @@ from exogpu.schedule.loops import collapse, cut, divide, fission, fuse, join, re
 from exogpu.schedule.marks import call, label
 from exogpu.schedule.motion import hoist, run_ahead
 from exogpu.schedule.parts import accumulate, into_loop, peel
+from exogpu.schedule.placement import set_layout, set_memory, set_type
 from exogpu.schedule.replace import replace
+from exogpu.schedule.ring import ring_buffer
 from exogpu.schedule.schedule import Schedule, schedule
 from exogpu.schedule.scopes import lift_alloc, lift_scope, sink_alloc, specialise
 from exogpu.schedule.simplify import simplify
@@ -52,8 +55,10 @@ __all__ = [
     "conjoin",
     "cut",
     "divide",
+    "divide_dim",
     "drop_guard",
     "eliminate",
+    "expand_dim",
     "fence",
     "fission",
     "fix",
@@ -63,6 +68,7 @@ __all__ = [
     "insert",
     "into_loop",
     "join",
+    "join_dims",
     "label",
     "launch",
     "lift_alloc",
@@ -70,13 +76,19 @@ __all__ = [
     "mbarrier",
     "named_barrier",
     "peel",
+    "rearrange_dims",
     "reorder",
     "reorder_dimensions",
     "replace",
+    "resize_dim",
     "restrict",
+    "ring_buffer",
     "run_ahead",
     "schedule",
+    "set_layout",
+    "set_memory",
     "set_mode",
+    "set_type",
     "shift",
     "simplify",
     "sink_alloc",

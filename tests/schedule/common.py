@@ -21,12 +21,12 @@ SIZES = (0, 1, 2, 4, 7, 8)
 
 @cache
 def _algorithms() -> Mapping[str, Proc]:
-    cases = Path(__file__).parent / "cases"
-    return {**load(cases / "algorithms.py"), **load(cases / "tiles.py")}
+    files = sorted((Path(__file__).parent / "cases").glob("*.py"))
+    return {name: proc for file in files for name, proc in load(file).items()}
 
 
 def start(name: str) -> Schedule:
-    """A schedule of one of the procedures in `cases`."""
+    """A schedule of one of the algorithms in `cases`."""
     return schedule(_algorithms()[name])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exogpu.ir.stmt import Tasks, Threads, Unroll
-from exogpu.kernels.algorithms import matmul
+from exogpu.kernels.schedules.three_loops import matmul
 from exogpu.lang import RMEM, SMEM, f32, vec_copy
 from exogpu.schedule import *
 from exogpu.schedule.library import apart, modes, outwards, spread, unguarded
@@ -100,7 +100,7 @@ def gemm_f32() -> Schedule:
     s = slabs(s)
     s = registers(s)
     s = parallel(s)
-    s.kernel
+
     return s
 
 

@@ -5,7 +5,9 @@ from exogpu.schedule.annotate import (
     Warps,
     arrive,
     assign_role,
+    by,
     complete_on,
+    each,
     fence,
     insert,
     launch,
@@ -15,6 +17,7 @@ from exogpu.schedule.annotate import (
     sync,
     unit_loop,
     wait,
+    when,
 )
 from exogpu.schedule.cursor import Cursor, Gap
 from exogpu.schedule.dead import eliminate
@@ -49,6 +52,7 @@ __all__ = [
     "arrive",
     "assign_role",
     "bind",
+    "by",
     "call",
     "collapse",
     "complete_on",
@@ -57,6 +61,7 @@ __all__ = [
     "divide",
     "divide_dim",
     "drop_guard",
+    "each",
     "eliminate",
     "expand_dim",
     "fence",
@@ -100,5 +105,6 @@ __all__ = [
     "unroll",
     "var",
     "wait",
+    "when",
     "window",
 ]

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from exogpu.ir.stmt import Tasks, Threads, Unroll
 from exogpu.kernels.schedules.three_loops import matmul
-from exogpu.lang import wgmma_fence, wgmma_commit, wgmma_wait, bulk_wait_read, bulk_commit, fence_proxy_async, SMEM, WGMMA_D, acc_store, bf16, tma_load, tma_load_multicast, tma_store, wgmma
+from exogpu.lang import (
+    SMEM,
+    WGMMA_D,
+    acc_store,
+    bf16,
+    bulk_commit,
+    bulk_wait_read,
+    fence_proxy_async,
+    tma_load,
+    tma_load_multicast,
+    tma_store,
+    wgmma,
+    wgmma_commit,
+    wgmma_fence,
+    wgmma_wait,
+)
 from exogpu.schedule import *
 from exogpu.schedule.library import apart, modes, outwards, spread, unguarded
 
@@ -150,7 +165,8 @@ gemm_bf16_cluster = gemm().kernel
 
 if __name__ == "__main__":
     import time
+
     t = time.perf_counter()
     s = gemm()
     print(s.show())
-    print(time.perf_counter()-t, len(s.steps), sum(x.seconds for x in s.steps))
+    print(time.perf_counter() - t, len(s.steps), sum(x.seconds for x in s.steps))

@@ -24,13 +24,15 @@ from exogpu.schedule.expr import var
 from exogpu.schedule.guards import drop_guard
 from exogpu.schedule.loops import collapse, cut, divide, fission, fuse, join, reorder, shift, swap, unroll
 from exogpu.schedule.marks import call, label
+from exogpu.schedule.motion import hoist, run_ahead
 from exogpu.schedule.parts import accumulate, into_loop, peel
 from exogpu.schedule.placement import set_layout, set_memory, set_type
 from exogpu.schedule.ring import ring_buffer
+from exogpu.schedule.replace import replace
 from exogpu.schedule.schedule import Schedule, schedule
 from exogpu.schedule.scopes import lift_alloc, lift_scope, sink_alloc, specialise
 from exogpu.schedule.simplify import simplify
-from exogpu.schedule.sizes import fix, restrict
+from exogpu.schedule.sizes import fix, reorder_dimensions, restrict
 from exogpu.schedule.stage import stage
 from exogpu.schedule.values import bind, inline
 from exogpu.schedule.windows import window
@@ -60,6 +62,7 @@ __all__ = [
     "fission",
     "fix",
     "fuse",
+    "hoist",
     "inline",
     "insert",
     "into_loop",
@@ -77,6 +80,10 @@ __all__ = [
     "resize_dim",
     "restrict",
     "ring_buffer",
+    "reorder_dimensions",
+    "replace",
+    "restrict",
+    "run_ahead",
     "schedule",
     "set_layout",
     "set_memory",

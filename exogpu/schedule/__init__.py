@@ -27,8 +27,8 @@ from exogpu.schedule.marks import call, label
 from exogpu.schedule.motion import hoist, run_ahead
 from exogpu.schedule.parts import accumulate, into_loop, peel
 from exogpu.schedule.placement import set_layout, set_memory, set_type
-from exogpu.schedule.ring import ring_buffer
 from exogpu.schedule.replace import replace
+from exogpu.schedule.ring import ring_buffer
 from exogpu.schedule.schedule import Schedule, schedule
 from exogpu.schedule.scopes import lift_alloc, lift_scope, sink_alloc, specialise
 from exogpu.schedule.simplify import simplify
@@ -77,12 +77,11 @@ __all__ = [
     "peel",
     "rearrange_dims",
     "reorder",
+    "reorder_dimensions",
+    "replace",
     "resize_dim",
     "restrict",
     "ring_buffer",
-    "reorder_dimensions",
-    "replace",
-    "restrict",
     "run_ahead",
     "schedule",
     "set_layout",

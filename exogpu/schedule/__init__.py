@@ -18,7 +18,7 @@ from exogpu.schedule.annotate import (
 )
 from exogpu.schedule.cursor import Cursor, Gap
 from exogpu.schedule.dead import eliminate
-from exogpu.schedule.dimensions import divide_dim, expand_dim, join_dims, rearrange_dims, resize_dim
+from exogpu.schedule.dimensions import divide_dim, drop_dim, expand_dim, join_dims, rearrange_dims, resize_dim
 from exogpu.schedule.errors import Counterexample, Refused
 from exogpu.schedule.expr import var
 from exogpu.schedule.guards import drop_guard
@@ -27,6 +27,7 @@ from exogpu.schedule.marks import call, label
 from exogpu.schedule.motion import hoist, run_ahead
 from exogpu.schedule.parts import accumulate, into_loop, peel
 from exogpu.schedule.placement import set_layout, set_memory, set_type
+from exogpu.schedule.reductions import split_reduction
 from exogpu.schedule.replace import replace
 from exogpu.schedule.ring import ring_buffer
 from exogpu.schedule.schedule import Schedule, schedule
@@ -55,6 +56,7 @@ __all__ = [
     "cut",
     "divide",
     "divide_dim",
+    "drop_dim",
     "drop_guard",
     "eliminate",
     "expand_dim",
@@ -92,6 +94,7 @@ __all__ = [
     "simplify",
     "sink_alloc",
     "specialise",
+    "split_reduction",
     "stage",
     "swap",
     "sync",

@@ -5,7 +5,9 @@ from exogpu.schedule.annotate import (
     Warps,
     arrive,
     assign_role,
+    by,
     complete_on,
+    each,
     fence,
     insert,
     launch,
@@ -15,13 +17,14 @@ from exogpu.schedule.annotate import (
     sync,
     unit_loop,
     wait,
+    when,
 )
 from exogpu.schedule.cursor import Cursor, Gap
 from exogpu.schedule.dead import eliminate
 from exogpu.schedule.dimensions import divide_dim, drop_dim, expand_dim, join_dims, rearrange_dims, resize_dim
 from exogpu.schedule.errors import Counterexample, Refused
 from exogpu.schedule.expr import var
-from exogpu.schedule.guards import drop_guard
+from exogpu.schedule.guards import conjoin, drop_guard
 from exogpu.schedule.loops import collapse, cut, divide, fission, fuse, join, reorder, shift, swap, unroll
 from exogpu.schedule.marks import call, label
 from exogpu.schedule.motion import hoist, run_ahead
@@ -50,14 +53,17 @@ __all__ = [
     "arrive",
     "assign_role",
     "bind",
+    "by",
     "call",
     "collapse",
     "complete_on",
+    "conjoin",
     "cut",
     "divide",
     "divide_dim",
     "drop_dim",
     "drop_guard",
+    "each",
     "eliminate",
     "expand_dim",
     "fence",
@@ -102,5 +108,6 @@ __all__ = [
     "unroll",
     "var",
     "wait",
+    "when",
     "window",
 ]

@@ -19,6 +19,7 @@ from exogpu.ir.stmt import (
     BarrierRef,
     Fence,
     For,
+    If,
     IndexArg,
     InstrCall,
     Mode,
@@ -31,7 +32,7 @@ from exogpu.ir.stmt import (
 )
 from exogpu.schedule.cursor import Gap, Where
 from exogpu.schedule.errors import Refused, limit
-from exogpu.schedule.expr import IndexLike, as_index
+from exogpu.schedule.expr import CondLike, IndexLike, as_cond, as_index
 from exogpu.schedule.work import Work, operator
 
 
@@ -144,6 +145,21 @@ def sync(instr: Instr, *operands: int | str) -> Stmt:
     for param, value in zip(instr.params, operands, strict=True):
         given.append((param.name, BarrierRef(value) if isinstance(value, str) else IndexArg(Int(value))))
     return InstrCall(instr, tuple(given))
+
+
+def when(cond: CondLike, *stmts: Stmt) -> Stmt:
+    """`if cond: stmts`."""
+    return If(as_cond(cond), stmts, ())
+
+
+def by(role: str, *stmts: Stmt) -> Stmt:
+    """`with role(name): stmts`."""
+    return Role(role, stmts)
+
+
+def each(var: str, trips: int, *stmts: Stmt, unit: int = 1) -> Stmt:
+    """`for var in threads(trips, unit=unit): stmts`."""
+    return For(var, Int(0), Int(trips), Threads(unit), stmts)
 
 
 @operator

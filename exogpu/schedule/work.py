@@ -103,13 +103,15 @@ class Work:
 
     # -- names -----------------------------------------------------------------------------------------------------
 
-    def fresh(self, name: str, taken: Iterable[str] = ()) -> str:
-        """A name that nothing has yet: the wanted one, if it is free."""
-        used = {*self._names(), *taken}
+    def fresh(self, name: str, taken: Iterable[str] = (), free: Iterable[str] = ()) -> str:
+        """A name that nothing has yet: the wanted one, if it is free. The names `free` are about to go."""
+        used = {*(self._names() - {*free}), *taken}
+        root, _, number = name.rpartition("_")
+        stem = root if number.isdigit() and root in used else name
         candidate, n = name, 0
         while candidate in used:
             n += 1
-            candidate = f"{name}_{n}"
+            candidate = f"{stem}_{n}"
         return candidate
 
     def unused(self, name: str) -> str:

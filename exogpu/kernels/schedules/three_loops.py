@@ -1,4 +1,4 @@
-"""What the matrix kernels compute: three loops, from which `exogpu.kernels.schedules` derives them."""
+"""What the matrix kernels compute: three loops, from which this package derives them."""
 
 from __future__ import annotations
 

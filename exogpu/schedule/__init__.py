@@ -21,7 +21,7 @@ from exogpu.schedule.annotate import (
 )
 from exogpu.schedule.cursor import Cursor, Gap
 from exogpu.schedule.dead import eliminate
-from exogpu.schedule.dimensions import divide_dim, expand_dim, join_dims, rearrange_dims, resize_dim
+from exogpu.schedule.dimensions import divide_dim, drop_dim, expand_dim, join_dims, rearrange_dims, resize_dim
 from exogpu.schedule.errors import Counterexample, Refused
 from exogpu.schedule.expr import var
 from exogpu.schedule.guards import conjoin, drop_guard
@@ -30,6 +30,7 @@ from exogpu.schedule.marks import call, label
 from exogpu.schedule.motion import hoist, run_ahead
 from exogpu.schedule.parts import accumulate, into_loop, peel
 from exogpu.schedule.placement import set_layout, set_memory, set_type
+from exogpu.schedule.reductions import split_reduction
 from exogpu.schedule.replace import replace
 from exogpu.schedule.ring import ring_buffer
 from exogpu.schedule.schedule import Schedule, schedule
@@ -61,6 +62,7 @@ __all__ = [
     "cut",
     "divide",
     "divide_dim",
+    "drop_dim",
     "drop_guard",
     "each",
     "eliminate",
@@ -100,6 +102,7 @@ __all__ = [
     "simplify",
     "sink_alloc",
     "specialise",
+    "split_reduction",
     "stage",
     "swap",
     "sync",

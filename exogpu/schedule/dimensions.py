@@ -86,6 +86,24 @@ def expand_dim(at: Work, where: Where, extent: int, index: IndexLike, dim: int =
 
 
 @operator
+def drop_dim(at: Work, where: Where, dim: int) -> None:
+    """A buffer without a dimension of one element."""
+    buffer = Allocated.find(at, where)
+    n, shape = buffer.dimension(dim), buffer.alloc.shape
+    if shape[n] != 1 or len(shape) == 1:
+        raise limit(
+            f"dimension {dim} of `{buffer.alloc.name}` is not one of several, with one element", buffer.alloc.span
+        )
+    buffer.within([(a, a.index[n]) for a in buffer.accesses], 1)
+
+    def dims(given: Dims) -> Dims:
+        point_of(buffer.alloc, given[n])
+        return (*given[:n], *given[n + 1 :])
+
+    buffer.becomes(replace(buffer.alloc, shape=(*shape[:n], *shape[n + 1 :])), dims)
+
+
+@operator
 def rearrange_dims(at: Work, where: Where, order: Sequence[int]) -> None:
     """A buffer whose dimension n is what dimension `order[n]` was."""
     buffer = Allocated.find(at, where)

@@ -26,7 +26,7 @@ def _algorithms() -> Mapping[str, Proc]:
 
 
 def start(name: str) -> Schedule:
-    """A schedule of one of the algorithms in `cases`."""
+    """A schedule of one of the procedures in `cases`."""
     return schedule(_algorithms()[name])
 
 

@@ -11,6 +11,7 @@ from exogpu.ir.numeric import convert, storage_dtype
 from exogpu.ir.types import Gmem, Rmem, Scalar, Smem
 from exogpu.schedule import (
     divide_dim,
+    drop_dim,
     expand_dim,
     fission,
     join_dims,
@@ -33,6 +34,13 @@ def test_a_buffer_for_every_iteration_lets_a_loop_be_cut() -> None:
     s = fission(s, s.find("t[_] = _").after)
     text = keeps_meaning(s)
     assert "t: f32[8, 1] @ RMEM" in text and "y[i, j_1] = t[j_1, 0] * t[j_1, 0]" in text
+
+
+def test_a_dimension_of_one_element_goes() -> None:
+    s = drop_dim(expand_dim(start("squares"), "t: _", 8, var("j")), "t: _", -1)
+    assert "t[j] = x[i, j]" in keeps_meaning(s)
+    refusal(lambda: drop_dim(s, "t: _", 0), "schedule.limit")
+    refusal(lambda: drop_dim(start("squares"), "t: _", 0), "schedule.limit")
 
 
 def test_an_index_beyond_the_new_dimension() -> None:

@@ -124,3 +124,24 @@ def wide_values(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
         v[0] = 1.0
         v[0] += x[i]
         y[i] = t[0] + u[0] + v[0]
+
+
+@algorithm
+def blocks(N: size, K: size, x: f32[N, K] @ GMEM, y: f32[N] @ GMEM):
+    for io in seq(0, ceildiv(N, 4)):
+        for k in seq(0, K):
+            for i in seq(0, 4):
+                if 4 * io + i < N:
+                    y[4 * io + i] += x[4 * io + i, k]
+
+
+@algorithm
+def recurrence(N: size, x: f32[N + 1] @ GMEM):
+    for i in seq(0, N):
+        x[i + 1] += x[i]
+
+
+@algorithm
+def sums_of_integers(N: size, x: i32[N] @ GMEM, s: i32[1] @ GMEM):
+    for i in seq(0, N):
+        s[0] += x[i]

@@ -61,11 +61,11 @@ class Cursor:
         return self._at(self.path[: len(self.path) - 2 * levels])
 
     def around(self, name: str) -> Cursor:
-        """The loop around it that has this variable."""
+        """The innermost loop around it that has this variable, or one whose name was made from it by a number."""
         at = self
         while len(at.path) > 1:
             at = at.parent()
-            if isinstance(at.stmt, For) and at.stmt.var == name:
+            if isinstance(at.stmt, For) and name in (at.stmt.var, stem(at.stmt.var)):
                 return at
         raise Refused("schedule.cursor", f"`{self}` is in no loop `{name}`", self.stmt.span)
 
@@ -127,6 +127,12 @@ class Gap:
 
     def __str__(self) -> str:
         return f"{'after' if self.after else 'before'} {self.at}"
+
+
+def stem(name: str) -> str:
+    """A name without the number that makes it different from another one."""
+    root, _, number = name.rpartition("_")
+    return root if number.isdigit() else name
 
 
 Where = str | Cursor

@@ -42,7 +42,8 @@ def tiles(s: Schedule) -> Schedule:
     s = divide(s, "m", BM, names=("c", "m"))
     s = simplify(divide(s, "m", 64, names=("w", "m")))
     s = set_memory(sums_apart(s, "acc", "k", "tn"), "acc", WGMMA_D())
-    s = steps_along_k(s, BK, "tn", "w")
+    s = divide(s, "k", BK, tail="guard", names=("k", "kk"))
+    s = steps_along_k(s, "tn", "w")
     return clear_first(s, "acc", "c", "w")
 
 
@@ -92,9 +93,7 @@ def parallel(s: Schedule) -> Schedule:
     s = modes(s, Unroll(), "ks", "p")
     s = once(once(s, "full", "p"), "tma_store(_)")
     stores = [s.find(f"acc_store(_) #{n}").around("c").body() for n in range(2)]
-    return warp_specialise(
-        s, {"producer": [s.find(fills).body()], "consumer": [s.find(products).body(), *stores]}
-    )
+    return warp_specialise(s, {"producer": [s.find(fills).body()], "consumer": [s.find(products).body(), *stores]})
 
 
 def synchronised(s: Schedule) -> Schedule:

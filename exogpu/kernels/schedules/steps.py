@@ -9,10 +9,9 @@ from exogpu.schedule.library import outwards
 MMA_K = 16
 
 
-def steps_along_k(s: Schedule, size: int, to: str, inside: str) -> Schedule:
-    """The sums in steps of `size` along k, in the body of the loop `to`, and in them in steps of 16, in the body of the
-    loop `inside`."""
-    s = divide(s, "k", size, tail="guard", names=("k", "kk"))
+def steps_along_k(s: Schedule, to: str, inside: str) -> Schedule:
+    """The sums in steps along k, a loop over `k` in the body of the loop `to`, each in parts of 16, a loop over `ks` in
+    the body of the loop `inside`."""
     s = divide(s, "kk", MMA_K, names=("ks", "kk"))
     s = outwards(s, "k", to)
     return simplify(outwards(s, "ks", inside))

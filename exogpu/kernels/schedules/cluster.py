@@ -165,7 +165,8 @@ gemm_bf16_cluster = gemm().kernel
 
 if __name__ == "__main__":
     import time
+
     t = time.perf_counter()
     s = gemm()
     print(s.show())
-    print(time.perf_counter()-t, len(s.steps), sum(x.seconds for x in s.steps))
+    print(time.perf_counter() - t, len(s.steps), sum(x.seconds for x in s.steps))

@@ -38,6 +38,7 @@ from exogpu.schedule.scopes import lift_alloc, lift_scope, sink_alloc, specialis
 from exogpu.schedule.simplify import simplify
 from exogpu.schedule.sizes import fix, reorder_dimensions, restrict
 from exogpu.schedule.stage import stage
+from exogpu.schedule.unstage import inline_window
 from exogpu.schedule.values import bind, inline
 from exogpu.schedule.windows import window
 
@@ -72,6 +73,7 @@ __all__ = [
     "fuse",
     "hoist",
     "inline",
+    "inline_window",
     "insert",
     "into_loop",
     "join",

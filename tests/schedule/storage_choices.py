@@ -22,6 +22,7 @@ from exogpu.schedule import (
     divide_dim,
     drop_dim,
     expand_dim,
+    inline_window,
     join_dims,
     rearrange_dims,
     resize_dim,
@@ -68,6 +69,13 @@ def _stage(s: Schedule, at: Cursor, n: int) -> Schedule:
     return stage(s, at, window, f"s{len(s.steps)}", edges=EDGES[n % 3], before=BEFORE[n // 3 % 3])
 
 
+def _there_and_back(s: Schedule, at: Cursor, n: int) -> Schedule:
+    name = f"s{len(s.steps)}"
+    accesses = _accesses(at)
+    window = _window(at, accesses[n % len(accesses)], n // 7)
+    return inline_window(stage(s, at, window, name, edges=("guard", "perfect")[n % 2]), name)
+
+
 def _split(s: Schedule, at: Cursor, n: int) -> Schedule:
     adds = [a for a in _accesses(at) if a.does is Does.ADD]
     if not adds:
@@ -99,6 +107,8 @@ STORAGE: dict[str, Apply] = {
     "resize a dimension": lambda s, at, n: resize_dim(s, at, -1, 13 - n % 12, (-1, 0, 1)[n // 2 % 3]),
     "ring": lambda s, at, n: ring_buffer(s, at, 12 - n % 12, -1),
     "memory": lambda s, at, n: set_memory(s, at, Smem(swizzle=(0, 128)[n % 2])),
+    "stage and inline": _there_and_back,
+    "inline a window": lambda s, at, n: inline_window(s, at),
     "type": lambda s, at, n: set_type(s, at, (Scalar.I8, Scalar.I32)[n % 2]),
 }
 """They apply to some random program with n = 0."""

@@ -170,3 +170,29 @@ def tiles(draw: st.DrawFn) -> Proc:
         inner = (If(Cmp("<", tile, Bin("-", N, Int(high))), inner, ()),)
         inner = (If(Cmp("<=", Int(1), tile), inner, ()),) if low else inner
     return _procedure(_loop("io", Bin("ceildiv", N, Int(3)), _loop("i", Int(3), *inner)))
+
+
+@st.composite
+def copies(draw: st.DrawFn) -> Proc:
+    """A buffer that is filled from a tensor and read, while the tensor may change."""
+
+    def near(name: str, *more: int) -> Index:
+        return Bin("+", Var(name), Int(draw(st.sampled_from((0, 0, 1, *more)))))
+
+    def change(name: str) -> list[Stmt]:
+        stmt = Assign("x", (near(name, 2, 3),), draw(st.sampled_from(("=", "+="))), Read("y", (Var(name),)))
+        return [stmt] if draw(st.integers(0, 3)) == 0 else []
+
+    fill: Stmt = Assign("t", (near("a"),), "=", Read("x", (near("a", 2),)))
+    if draw(st.booleans()):
+        fill = If(Cmp("<", Var("a"), N), (fill,), ())
+    read = Assign("y", (Var("b"),), draw(st.sampled_from(("=", "+="))), Read("t", (near("b", 2),)))
+    alloc = Alloc("t", Scalar.I32, (12,), Rmem())
+    body = [
+        _loop("a", Int(draw(st.integers(3, 5))), fill, *change("a")),
+        *(_loop(f"c{n}", Int(2), s) for n, s in enumerate(change("c0"))),
+        _loop("b", Int(3), *change("b"), read, *change("b")),
+    ]
+    if draw(st.booleans()):
+        return _procedure(alloc, _loop("o", Int(2), *body))
+    return _procedure(_loop("o", Int(2), alloc, *body))

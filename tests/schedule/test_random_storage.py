@@ -12,9 +12,9 @@ from exogpu.ir.index import Bin, Int, Var
 from exogpu.ir.interp import interpret, random_inputs
 from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import Range, Window
-from exogpu.schedule import Refused, Schedule, ring_buffer, schedule, stage
+from exogpu.schedule import Refused, Schedule, inline_window, ring_buffer, schedule, stage
 from exogpu.schedule.stage import Before, Edges
-from tests.schedule.storage_choices import BEFORE, EDGES, rings, tiles
+from tests.schedule.storage_choices import BEFORE, EDGES, copies, rings, tiles
 
 QUICK = settings(
     max_examples=60,
@@ -54,6 +54,27 @@ def test_rings_that_are_accepted_keep_the_meaning() -> None:
     fold()
     assert folded["accepted"] > 10 and folded["schedule.condition"] > 10
     assert set(folded) <= {"accepted", "schedule.condition"}
+
+
+inlined: Counter[str] = Counter()
+
+
+@QUICK
+@given(copies())
+def inline_somewhere(proc: Proc) -> None:
+    try:
+        s = inline_window(schedule(proc), "t: _")
+    except Refused as refused:
+        inlined[refused.code] += 1
+        return
+    inlined["accepted"] += 1
+    same_results(proc, s.proc, ("x", "y"))
+
+
+def test_copies_that_go_keep_the_meaning() -> None:
+    inline_somewhere()
+    assert inlined["accepted"] > 5 and inlined["schedule.condition"] > 5
+    assert set(inlined) <= {"accepted", "schedule.condition"}
 
 
 staged: Counter[str] = Counter()

@@ -35,6 +35,7 @@ from exogpu.schedule.replace import replace
 from exogpu.schedule.ring import ring_buffer
 from exogpu.schedule.schedule import Schedule, schedule
 from exogpu.schedule.scopes import lift_alloc, lift_scope, sink_alloc, specialise
+from exogpu.schedule.separate import separate
 from exogpu.schedule.simplify import simplify
 from exogpu.schedule.sizes import fix, reorder_dimensions, restrict
 from exogpu.schedule.stage import stage
@@ -94,6 +95,7 @@ __all__ = [
     "ring_buffer",
     "run_ahead",
     "schedule",
+    "separate",
     "set_layout",
     "set_memory",
     "set_mode",

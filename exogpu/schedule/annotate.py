@@ -30,9 +30,12 @@ from exogpu.ir.stmt import (
     Threads,
     Unroll,
 )
+from exogpu.ir.substitute import rename
+from exogpu.ir.walk import children
 from exogpu.schedule.cursor import Gap, Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import CondLike, IndexLike, as_cond, as_index
+from exogpu.schedule.paths import with_blocks
 from exogpu.schedule.work import Work, operator
 
 
@@ -152,9 +155,9 @@ def when(cond: CondLike, *stmts: Stmt) -> Stmt:
     return If(as_cond(cond), stmts, ())
 
 
-def by(role: str, *stmts: Stmt) -> Stmt:
-    """`with role(name): stmts`."""
-    return Role(role, stmts)
+def by(role: str, *stmts: Stmt, unit: IndexLike | None = None) -> Stmt:
+    """`with role(name): stmts`, or `with role(name[unit]): stmts`."""
+    return Role(role, stmts, index=None if unit is None else as_index(unit))
 
 
 def each(var: str, trips: int, *stmts: Stmt, unit: int = 1) -> Stmt:
@@ -170,7 +173,19 @@ def insert(at: Work, gap: Gap, stmts: Stmt | Sequence[Stmt]) -> None:
     new = (stmts,) if not isinstance(stmts, Sequence) else tuple(stmts)
     if at.effects(new):
         raise limit("the statements touch memory", gap.at.stmt.span)
-    at.splice((*block, n), 0, at.copy(new), {})
+    at.splice((*block, n), 0, _named_apart(at, new, set()), {})
+
+
+def _named_apart(at: Work, block: tuple[Stmt, ...], taken: set[str]) -> tuple[Stmt, ...]:
+    """The statements with a new name for each loop, since one that is built once may be inserted several times."""
+    out: list[Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, For):
+            name = at.fresh(stmt.var, taken)
+            taken.add(name)
+            (stmt,) = rename((stmt,), {stmt.var: name})
+        out.append(with_blocks(stmt, tuple(_named_apart(at, inner, taken) for inner in children(stmt))))
+    return tuple(out)
 
 
 @operator

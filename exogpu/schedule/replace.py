@@ -47,8 +47,7 @@ def replace(at: Work, /, where: Where, instr: Instr, **operands: OperandLike) ->
         moves: Moves = {(n,): None for n in range(1, cursor.count)}
         at.splice(cursor.path, cursor.count, (call,), {(0,): (0,), (0, 0): None, (0, 1): None, **moves})
         return
-    text = f"the statements touch nothing that `{instr.name}` takes"
-    raise (*refused, *unfit, limit(text, cursor.stmt.span))[0]
+    raise (*refused, *unfit)[0]
 
 
 def _calls(at: Work, where: Where, instr: Instr, given: dict[str, OperandLike]) -> Iterator[InstrCall]:
@@ -60,7 +59,11 @@ def _calls(at: Work, where: Where, instr: Instr, given: dict[str, OperandLike]) 
         if param.name in given:
             choices.append([(param.name, operand(param, given[param.name], at.buffers))])
         elif param.kind == "window":
-            choices.append([(param.name, w) for w in candidates(instr, param, accesses, at.buffers)])
+            found = candidates(instr, param, accesses, at.buffers)
+            if not found and not param.optional:
+                text = f"the statements touch no window that `{param.name}` of `{instr.name}` takes"
+                raise limit(text, cursor.stmt.span, "its memory, type, rank and use must fit")
+            choices.append([(param.name, w) for w in found])
         elif not param.optional:
             raise limit(f"`{instr.name}` needs `{param.name}`", cursor.stmt.span)
     for operands in product(*choices):

@@ -39,6 +39,7 @@ from exogpu.schedule.separate import separate
 from exogpu.schedule.simplify import simplify
 from exogpu.schedule.sizes import fix, reorder_dimensions, restrict
 from exogpu.schedule.stage import stage
+from exogpu.schedule.unstage import inline_window
 from exogpu.schedule.values import bind, inline
 from exogpu.schedule.windows import window
 
@@ -73,6 +74,7 @@ __all__ = [
     "fuse",
     "hoist",
     "inline",
+    "inline_window",
     "insert",
     "into_loop",
     "join",

@@ -49,16 +49,17 @@ def _fold(buffer: Allocated, n: int, depth: int) -> None:
     writes = [a for a in accesses if a.does is not Does.READ]
     reads = [a.primed().primed() for a in accesses if a.does is not Does.WRITE]
     for write, other, read in product(writes, (w.primed() for w in writes), reads):
+        in_order = (order.before(write, other), order.before(other, read))
+        if Bool(False) in in_order:
+            continue
         others = [m for m in range(len(alloc.shape)) if m != n]
         meet = (equal(x.index[m], read.index[m]) for x in (write, other) for m in others)
         lost = (
             equal(write.index[n], read.index[n]),
             Cmp("!=", other.index[n], read.index[n]),
             equal(divide(other.index[n], depth, "%"), divide(read.index[n], depth, "%")),
-            order.before(write, other),
-            order.before(other, read),
         )
-        given = (*known, *write.given, *other.given, *read.given, *meet, *lost)
+        given = (*known, *write.given, *other.given, *read.given, *meet, *lost, *in_order)
         failure = f"an element of `{alloc.name}` is overwritten before it is read"
         at.prove("no other element takes the place in between", given, Bool(False), failure, read.span)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from hypothesis import strategies as st
@@ -42,6 +42,7 @@ from exogpu.schedule import (
 )
 from exogpu.schedule.paths import Path
 from exogpu.schedule.patterns import block_or_inside, statements
+from tests.schedule.storage_choices import STORAGE, Apply
 
 N = Var("N")
 MOST = 5
@@ -190,9 +191,6 @@ def guarded_tiles(draw: st.DrawFn) -> Proc:
     return Proc("tiles", ARGS, (Require(Cmp("<=", N, Int(MOST))),), UNSCHEDULED, (), body)
 
 
-Apply = Callable[[Schedule, Cursor, int], Schedule]
-
-
 def _there_and_back(s: Schedule, at: Cursor, n: int) -> Schedule:
     s = bind(s, at, "_", "b")
     return inline(s, s.forward(at).prev())
@@ -229,6 +227,7 @@ OPERATORS: dict[str, Apply] = {
     "into a loop": lambda s, at, n: into_loop(s, at, "first" if n % 2 else "last"),
     "accumulate": lambda s, at, n: accumulate(s, at, "acc"),
     "inline": lambda s, at, n: inline(s, at),
+    **STORAGE,
 }
 
 

@@ -145,3 +145,58 @@ def recurrence(N: size, x: f32[N + 1] @ GMEM):
 def sums_of_integers(N: size, x: i32[N] @ GMEM, s: i32[1] @ GMEM):
     for i in seq(0, N):
         s[0] += x[i]
+
+
+@algorithm
+def copied(N: size, x: f32[N, 4] @ GMEM, y: f32[N, 4] @ GMEM):
+    for i in seq(0, N):
+        t: f32[4] @ RMEM
+        for j in seq(0, 4):
+            t[j] = select(i > 0, x[i, j], 0.0)
+        for a in seq(0, 2):
+            for b in seq(0, 2):
+                y[i, 2 * a + b] = t[3 - 2 * a - b] + t[0]
+
+
+@algorithm
+def copied_and_changed(N: size, x: f32[N, 4] @ GMEM, y: f32[N, 4] @ GMEM):
+    for i in seq(0, N):
+        t: f32[4] @ RMEM
+        for j in seq(0, 4):
+            t[j] = x[i, j]
+        for k in seq(0, 4):
+            y[i, k] = t[k] + t[3 - k]
+            x[i, k] = 0.0
+
+
+@algorithm
+def copied_in_place(N: size, x: f32[N, 4] @ GMEM):
+    for i in seq(0, N):
+        t: f32[4] @ RMEM
+        for j in seq(0, 4):
+            t[j] = x[i, j]
+        for k in seq(0, 4):
+            x[i, k] = t[k] + 1.0
+
+
+@algorithm
+def copied_in_turn(N: size, x: f32[N, 4] @ GMEM, y: f32[N, 4] @ GMEM):
+    for i in seq(0, N):
+        t: f32[4] @ RMEM
+        for a in seq(0, 2):
+            for b in seq(0, 2):
+                t[a + b] = x[i, 2 * a + b]
+        for c in seq(0, 2):
+            y[i, c] = t[c]
+
+
+@algorithm
+def copied_early(N: size, x: f32[N, 4] @ GMEM, y: f32[N, 4] @ GMEM):
+    for i in seq(0, N):
+        t: f32[4] @ RMEM
+        for j in seq(0, 4):
+            if j < i:
+                t[j] = x[i, j]
+        for k in seq(0, 4):
+            if k < i + 1:
+                y[i, k] = t[k]

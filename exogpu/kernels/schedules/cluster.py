@@ -115,4 +115,6 @@ def derivation() -> Schedule:
     return synchronised(parallel(epilogue(shared(tiles(start())))))
 
 
-gemm_bf16_cluster = derivation().kernel
+DERIVATION = derivation()
+
+gemm_bf16_cluster = DERIVATION.kernel

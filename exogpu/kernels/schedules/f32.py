@@ -91,4 +91,6 @@ def derivation() -> Schedule:
     return parallel(registers(shared(tiles(start()))))
 
 
-gemm_f32 = derivation().kernel
+DERIVATION = derivation()
+
+gemm_f32 = DERIVATION.kernel

@@ -134,4 +134,6 @@ def derivation() -> Schedule:
     return synchronised(parallel(instructions(halves(pieces(shared(tiles(start())))))))
 
 
-gemm_pingpong = derivation().kernel
+DERIVATION = derivation()
+
+gemm_pingpong = DERIVATION.kernel

@@ -106,4 +106,6 @@ def derivation() -> Schedule:
     return synchronised(parallel(epilogue(shared(tiles(start())))))
 
 
-gemm_splitk = derivation().kernel
+DERIVATION = derivation()
+
+gemm_splitk = DERIVATION.kernel

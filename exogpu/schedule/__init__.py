@@ -25,11 +25,13 @@ from exogpu.schedule.dimensions import divide_dim, drop_dim, expand_dim, join_di
 from exogpu.schedule.errors import Counterexample, Refused
 from exogpu.schedule.expr import var
 from exogpu.schedule.guards import conjoin, drop_guard
+from exogpu.schedule.instance import replace_by
 from exogpu.schedule.loops import collapse, cut, divide, fission, fuse, join, reorder, shift, swap, unroll
 from exogpu.schedule.marks import call, label
 from exogpu.schedule.motion import hoist, run_ahead
 from exogpu.schedule.parts import accumulate, into_loop, peel
 from exogpu.schedule.placement import set_layout, set_memory, set_type
+from exogpu.schedule.procs import extract, put_back
 from exogpu.schedule.reductions import split_reduction
 from exogpu.schedule.replace import replace
 from exogpu.schedule.ring import ring_buffer
@@ -68,6 +70,7 @@ __all__ = [
     "each",
     "eliminate",
     "expand_dim",
+    "extract",
     "fence",
     "fission",
     "fix",
@@ -86,10 +89,12 @@ __all__ = [
     "mbarrier",
     "named_barrier",
     "peel",
+    "put_back",
     "rearrange_dims",
     "reorder",
     "reorder_dimensions",
     "replace",
+    "replace_by",
     "resize_dim",
     "restrict",
     "ring_buffer",

@@ -282,6 +282,10 @@ def _argument(schedule: Schedule, argument: Any) -> str:
             return f"`{schedule.forward(argument)}`"
         case Gap(at, after):
             return f"{'after' if after else 'before'} `{schedule.forward(at)}`"
+        case Schedule():
+            return f"{argument.proc.name} in {len(argument.steps)} steps"
+        case Proc():
+            return argument.name
         case str():
             return f'"{argument}"'
         case _:

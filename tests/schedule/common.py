@@ -25,6 +25,11 @@ def _algorithms() -> Mapping[str, Proc]:
     return {name: proc for file in files for name, proc in load(file).items()}
 
 
+def algorithm(name: str) -> Proc:
+    """One of the procedures in `cases`."""
+    return _algorithms()[name]
+
+
 def start(name: str) -> Schedule:
     """A schedule of one of the procedures in `cases`."""
     return schedule(_algorithms()[name])

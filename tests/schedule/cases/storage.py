@@ -200,3 +200,16 @@ def copied_early(N: size, x: f32[N, 4] @ GMEM, y: f32[N, 4] @ GMEM):
         for k in seq(0, 4):
             if k < i + 1:
                 y[i, k] = t[k]
+
+
+@algorithm
+def copy_four(src: f32[4] @ GMEM, dst: f32[4] @ GMEM):
+    for k in seq(0, 4):
+        dst[3 - k] = src[3 - k]
+
+
+@algorithm
+def scaled_sum(n: size, row: size, rows: size, x: f32[rows, n] @ GMEM, s: f32[1] @ GMEM):
+    require(row < rows)
+    for k in seq(0, n):
+        s[0] += x[row, k]

@@ -25,6 +25,7 @@ from exogpu.schedule import (
     eliminate,
     fission,
     fuse,
+    hoist,
     inline,
     into_loop,
     join,
@@ -32,6 +33,7 @@ from exogpu.schedule import (
     lift_scope,
     peel,
     reorder,
+    run_ahead,
     shift,
     simplify,
     sink_alloc,
@@ -227,6 +229,8 @@ OPERATORS: dict[str, Apply] = {
     "into a loop": lambda s, at, n: into_loop(s, at, "first" if n % 2 else "last"),
     "accumulate": lambda s, at, n: accumulate(s, at, "acc"),
     "inline": lambda s, at, n: inline(s, at),
+    "hoist": lambda s, at, n: hoist(s, at),
+    "run ahead": lambda s, at, n: run_ahead(s, at),
     **STORAGE,
 }
 

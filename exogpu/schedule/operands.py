@@ -7,6 +7,7 @@ from exogpu.ir.instr import Instr, Mode, Param
 from exogpu.ir.linear import Linear, linear, literal
 from exogpu.ir.stmt import BarrierRef, IndexArg, Operand, Point, Range, Window
 from exogpu.ir.value import ScalarFn
+from exogpu.ir.walk import index_names
 from exogpu.schedule.effects import Access, Buffers, Does
 from exogpu.schedule.errors import limit
 from exogpu.schedule.expr import as_cond
@@ -38,11 +39,14 @@ def candidates(instr: Instr, param: Param, accesses: tuple[Access, ...], buffers
 
 
 def touched(access: Access) -> Window | None:
-    """The smallest window around the elements of an access; None if its extents are not literal."""
+    """The smallest window around the elements of an access; None if its extents are not literal, or an index is not
+    linear in the loops."""
     dims: list[Point | Range] = []
     for index in access.index:
         form = linear(index)
         inner = {a: c for a, c in form.terms.items() if isinstance(a, Var) and a.name in access.inner}
+        if any(index_names(a) & set(access.inner) for a in form.terms if a not in inner):
+            return None
         if not inner:
             dims.append(Point(index))
             continue

@@ -11,7 +11,9 @@ from itertools import product
 
 from exogpu.ir.instr import Instr
 from exogpu.ir.operands import operand_problems
-from exogpu.ir.stmt import InstrCall, Operand
+from exogpu.ir.stmt import Arrive, Await, Fence, InstrCall, Operand, Role
+from exogpu.ir.uses import indices
+from exogpu.ir.walk import walk
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.match import same_meaning
@@ -31,6 +33,9 @@ def replace(at: Work, /, where: Where, instr: Instr, **operands: OperandLike) ->
     unknown = operands.keys() - {p.name for p in instr.params}
     if unknown:
         raise limit(f"`{instr.name}` has no operand `{min(unknown)}`", cursor.stmt.span)
+    for stmt in walk(cursor.block):
+        if isinstance(stmt, Fence | Arrive | Await | Role) or (isinstance(stmt, InstrCall) and stmt.instr.effect):
+            raise limit("the statements synchronise, or say who executes them", stmt.span, "replace first")
     unfit: list[Refused] = []
     refused: list[Refused] = []
     for call in _calls(at, where, instr, operands):
@@ -57,7 +62,12 @@ def _calls(at: Work, where: Where, instr: Instr, given: dict[str, OperandLike]) 
     choices: list[list[tuple[str, Operand]]] = []
     for param in instr.params:
         if param.name in given:
-            choices.append([(param.name, operand(param, given[param.name], at.buffers))])
+            chosen = operand(param, given[param.name], at.buffers)
+            alone = InstrCall(instr, ((param.name, chosen),))
+            at.has_barriers((alone,))
+            for e in indices(alone):
+                at.in_scope(e, cursor.path)
+            choices.append([(param.name, chosen)])
         elif param.kind == "window":
             found = candidates(instr, param, accesses, at.buffers)
             if not found and not param.optional:

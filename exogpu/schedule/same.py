@@ -33,7 +33,7 @@ class Same:
 
     def stored(self, a: Value, b: Value, given: Sequence[Cond], to: Scalar, op: str) -> bool:
         """Whether `= a` and `= b` (or `+=`, as `op` says) do the same to an element of type `to`."""
-        a, b = (v.arg if op == "=" and isinstance(v, Cast) and v.to is to else v for v in (a, b))
+        a, b = (self._converted(v, to) if op == "=" else v for v in (a, b))
         expected = value_type(Read("to", ()), {"to": to}) or to
         return self.values(a, b, given, expected, expected)
 
@@ -83,6 +83,11 @@ class Same:
     def _equal(self, a: Sequence[Index], b: Sequence[Index], given: Sequence[Cond]) -> bool:
         differ = [(x, y) for x, y in zip(a, b, strict=True) if linear(x) != linear(y)]
         return not differ or self.prove(given, both(equal(x, y) for x, y in differ))
+
+    def _converted(self, value: Value, to: Scalar) -> Value:
+        """The value without a conversion that a store makes too; a literal alone has no type to be converted from."""
+        typed = isinstance(value, Cast) and value.to is to and value_type(value.arg, self.types) is not None
+        return value.arg if isinstance(value, Cast) and typed else value
 
     def _plain(self, value: Value) -> Value:
         while isinstance(value, Cast) and value_type(value.arg, self.types) is value.to:

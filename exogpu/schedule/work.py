@@ -19,7 +19,7 @@ from exogpu.ir.interp.plan import buffers_of, reassociable
 from exogpu.ir.proc import Proc, SizeArg
 from exogpu.ir.stmt import For, If
 from exogpu.ir.substitute import declared, rename
-from exogpu.ir.uses import elements
+from exogpu.ir.uses import barriers, elements
 from exogpu.ir.walk import index_names, walk
 from exogpu.ir.wellformed import check_meaning
 from exogpu.schedule.cover import covers
@@ -86,12 +86,20 @@ class Work:
         facts = self.known(path)
         return (*facts, *again(facts, names))
 
-    def in_scope(self, e: Index | Cond, path: Path) -> None:
-        """Refuses an expression that uses what is not declared at a path."""
+    def in_scope(self, e: Index | Cond, path: Path, own: Iterable[str] = ()) -> None:
+        """Refuses an expression that uses what is not declared at a path, and is not one of the names `own`."""
         sizes = {a.name for a in self.proc.args if isinstance(a, SizeArg)}
         loops = {stmt.var for stmt, _ in around(self.proc, path) if isinstance(stmt, For)}
-        for name in sorted(index_names(e) - sizes - loops):
+        for name in sorted(index_names(e) - sizes - loops - {*own}):
             raise Refused("schedule.expression", f"no size or loop variable `{name}` is in scope there")
+
+    def has_barriers(self, block: Block) -> None:
+        """Refuses statements that name a barrier which is not declared."""
+        known = {*(b.name for b in self.proc.barriers), *(b.name for b in self.proc.named)}
+        for stmt in walk(block):
+            for name, span in barriers(stmt):
+                if name not in known:
+                    raise limit(f"there is no barrier `{name}`", span, "declare it with `mbarrier` or `named_barrier`")
 
     def names_in(self, block: Block) -> frozenset[str]:
         """The buffers that the statements of a block use."""

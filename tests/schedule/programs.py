@@ -19,10 +19,12 @@ from exogpu.schedule import (
     accumulate,
     bind,
     collapse,
+    conjoin,
     cut,
     divide,
     drop_guard,
     eliminate,
+    expand_dim,
     fission,
     fuse,
     hoist,
@@ -34,6 +36,7 @@ from exogpu.schedule import (
     peel,
     reorder,
     run_ahead,
+    separate,
     shift,
     simplify,
     sink_alloc,
@@ -203,6 +206,14 @@ def _out_and_in(s: Schedule, at: Cursor, n: int) -> Schedule:
     return sink_alloc(s, at)
 
 
+def _separated(s: Schedule, at: Cursor, n: int) -> Schedule:
+    """A buffer over the iterations of a loop, and then one for each of them."""
+    trips = 1 + n % 4
+    s = expand_dim(s, at, trips, n % trips)
+    s = lift_alloc(s, at)
+    return separate(s, at, tuple(f"b{n}_{i}" for i in range(trips)))
+
+
 OPERATORS: dict[str, Apply] = {
     "divide": lambda s, at, n: divide(s, at, 1 + n % 3, tail="perfect"),
     "divide with a guard": lambda s, at, n: divide(s, at, 1 + n % 3, tail="guard"),
@@ -231,6 +242,8 @@ OPERATORS: dict[str, Apply] = {
     "inline": lambda s, at, n: inline(s, at),
     "hoist": lambda s, at, n: hoist(s, at),
     "run ahead": lambda s, at, n: run_ahead(s, at),
+    "conjoin": lambda s, at, n: conjoin(s, at),
+    "unroll and separate": _separated,
     **STORAGE,
 }
 

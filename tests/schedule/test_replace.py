@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from exogpu.isa import acc_store, tma_load, tma_load_multicast, tma_store, vec_copy, wgmma
-from exogpu.schedule import Schedule, mbarrier, replace
+from exogpu.schedule import Schedule, insert, mbarrier, replace, wait
 from tests.schedule.common import example, keeps_meaning, refusal, start
 
 
@@ -45,7 +45,11 @@ def test_operands_are_checked() -> None:
     assert "needs `barrier`" in str(refusal(lambda: replace(loads(), "r", tma_load), "schedule.limit"))
     assert "no operand `bar`" in str(refusal(lambda: replace(loads(), "r", tma_load, bar="full"), "schedule.limit"))
     found = refusal(lambda: replace(loads(), "r", tma_store), "schedule.limit")
-    assert "touch nothing that `tma_store` takes" in str(found)
+    assert "touch no window that `dst` of `tma_store` takes" in str(found)
+    out = "A[64 * q : 64 * q + 64, 64 * k : 64 * k + 64]"
+    refusal(lambda: replace(loads(), "r", tma_load, src=out, barrier="full"), "schedule.expression")
+    waiting = insert(loads(), loads().find("r").body().before, wait("full"))
+    assert "synchronise" in str(refusal(lambda: replace(waiting, "r", tma_load, barrier="full"), "schedule.limit"))
     refusal(lambda: replace(loads(), "j", vec_copy), "schedule.limit")
 
 

@@ -60,7 +60,7 @@ def shared(s: Schedule) -> Schedule:
 
 
 def epilogue(s: Schedule) -> Schedule:
-    """Through shared memory, in pieces of 32 columns that TMA adds to C, where rows of C have a multiple of 16 bytes."""
+    """Through shared memory, in pieces of 32 columns that TMA adds, where rows of C have a multiple of 16 bytes."""
     adds = s.find("C[_] += _")
     s = specialise(s, adds.around("w"), "N % 4 == 0")
     s = replace(s, s.find("C[_] += _ #1").around("m"), acc_add)

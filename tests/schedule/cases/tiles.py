@@ -131,3 +131,62 @@ def constant(N: size, x: f32[N] @ GMEM, y: f32[1] @ GMEM):
     for i in seq(0, N):
         t[0] = 1.0
         x[i] = t[0]
+
+
+@algorithm
+def dots(M: size, N: size, A: f32[M, 4] @ GMEM, B: f32[N, 4] @ GMEM, C: f32[M, N] @ GMEM):
+    for i in seq(0, M):
+        for j in seq(0, N):
+            acc: f32[1] @ RMEM
+            acc[0] = 0.0
+            for k in seq(0, 4):
+                acc[0] += A[i, k] * B[j, k]
+            C[i, j] = acc[0]
+
+
+@algorithm
+def nested(N: size, x: f32[N] @ GMEM):
+    for i in seq(0, N):
+        if i > 1:
+            if i < 4:
+                x[i] = 1.0
+        if i > 5:
+            if i < 7:
+                x[i] = 2.0
+            else:
+                x[i] = 3.0
+
+
+@algorithm
+def rows(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
+    for i in seq(0, N):
+        t: f32[2, 3] @ RMEM
+        for h in seq(0, 2):
+            for j in seq(0, 3):
+                t[h, j] = x[i] + index(j)
+        y[i] = t[0, 1] * t[1, 2]
+
+
+@algorithm
+def inner(N: size, x: f32[N] @ GMEM):
+    for i in seq(0, N):
+        for j in seq(0, N):
+            t: f32[1] @ RMEM
+            t[0] = 1.0
+            x[i] = t[0]
+
+
+@algorithm
+def streamed(K: size, A: bf16[64, K] @ GMEM, y: f32[64] @ GMEM):
+    for k in seq(0, ceildiv(K, 64)):
+        for i in seq(0, 64):
+            for c in seq(0, 64):
+                if 64 * k + c < K:
+                    y[i] += A[i, 64 * k + c]
+
+
+@algorithm
+def copies(M: size, N: size, x: f32[M, N] @ GMEM, y: f32[M, N] @ GMEM):
+    for i in seq(0, M):
+        for j in seq(0, N):
+            y[i, j] += x[i, j]

@@ -29,7 +29,6 @@ from exogpu.schedule import (
     rearrange_dims,
     resize_dim,
     ring_buffer,
-    separate,
     set_memory,
     set_type,
     simplify,
@@ -97,11 +96,6 @@ def _part(s: Schedule, at: Cursor, n: int) -> Schedule:
     return put_back(s, at, steps[n % 4](part, first, n // 4) if n else part)
 
 
-def _separate(s: Schedule, at: Cursor, n: int) -> Schedule:
-    names = tuple(f"s{len(s.steps)}{letter}" for letter in "abc")
-    return separate(expand_dim(s, at, 3, n % 3), at, names)
-
-
 def _expand(s: Schedule, at: Cursor, n: int) -> Schedule:
     choices: list[Index] = [*_variables(at), Var("N"), Int(n % 3)]
     index = choices[n % len(choices)]
@@ -127,7 +121,6 @@ STORAGE: dict[str, Apply] = {
     "stage and inline": _there_and_back,
     "inline a window": lambda s, at, n: inline_window(s, at),
     "extract and put back": _part,
-    "expand and separate": _separate,
     "type": lambda s, at, n: set_type(s, at, (Scalar.I8, Scalar.I32)[n % 2]),
 }
 """They apply to some random program with n = 0."""

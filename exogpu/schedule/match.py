@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from exogpu.ir.index import Bool, Cond, Index, Var
 from exogpu.ir.interp.plan import reassociable
 from exogpu.ir.proc import ScalarArg
-from exogpu.ir.stmt import Alloc
+from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, InstrCall, Role
 from exogpu.ir.value import Read, Value
 from exogpu.ir.walk import reads, substitute_index, walk
 from exogpu.schedule.cover import solve
@@ -45,7 +45,10 @@ class Matching:
     span: Span
 
     def blocks(self, old: Block, new: Block) -> None:
-        """Compares the parts in order."""
+        """Compares the parts in order. What the old block says of time and threads would be lost."""
+        for stmt in walk(old):
+            if isinstance(stmt, Fence | Arrive | Await | Role) or (isinstance(stmt, InstrCall) and stmt.instr.effect):
+                raise limit("the statements synchronise, or say who executes them", stmt.span, "do that afterwards")
         mine = self._parts(old, "the block")
         theirs = [a.at({n: Var(n + OTHER) for n in a.inner}) for a in self._parts(new, self.what)]
         if len(mine) != len(theirs):

@@ -11,9 +11,8 @@ from itertools import product
 
 from exogpu.ir.instr import Instr
 from exogpu.ir.operands import operand_problems
-from exogpu.ir.stmt import Arrive, Await, Fence, InstrCall, Operand, Role
+from exogpu.ir.stmt import InstrCall, Operand
 from exogpu.ir.uses import indices
-from exogpu.ir.walk import walk
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.match import same_meaning
@@ -33,9 +32,6 @@ def replace(at: Work, /, where: Where, instr: Instr, **operands: OperandLike) ->
     unknown = operands.keys() - {p.name for p in instr.params}
     if unknown:
         raise limit(f"`{instr.name}` has no operand `{min(unknown)}`", cursor.stmt.span)
-    for stmt in walk(cursor.block):
-        if isinstance(stmt, Fence | Arrive | Await | Role) or (isinstance(stmt, InstrCall) and stmt.instr.effect):
-            raise limit("the statements synchronise, or say who executes them", stmt.span, "replace first")
     unfit: list[Refused] = []
     refused: list[Refused] = []
     for call in _calls(at, where, instr, operands):
@@ -43,11 +39,14 @@ def replace(at: Work, /, where: Where, instr: Instr, **operands: OperandLike) ->
         if found:
             unfit.append(limit(found[0].message, found[0].span))
             continue
+        proved, reassociated = len(at.obligations), at.reassociated
         try:
             what = f"`{instr.name}`"
             same_meaning(at, at.known(cursor.path), cursor.block, instr.meaning(call, at.buffers), what, call.span)
         except Refused as reason:
             refused.append(reason)
+            del at.obligations[proved:]
+            at.reassociated = reassociated
             continue
         moves: Moves = {(n,): None for n in range(1, cursor.count)}
         at.splice(cursor.path, cursor.count, (call,), {(0,): (0,), (0, 0): None, (0, 1): None, **moves})

@@ -10,8 +10,9 @@ from exogpu.ir.stmt import Alloc, Point, Range
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.effects import Access
 from exogpu.schedule.errors import Refused, limit
-from exogpu.schedule.expr import IndexLike, as_index
+from exogpu.schedule.expr import IndexLike, as_index, words
 from exogpu.schedule.paths import Block, Path, block_at, same
+from exogpu.schedule.proving import Proved, decide
 from exogpu.schedule.redirect import Dims, Redirect, difference
 from exogpu.schedule.terms import add, both, divide, times
 from exogpu.schedule.work import Work, operator
@@ -56,10 +57,15 @@ class Allocated:
     def within(self, indices: Sequence[tuple[Access, Index]], extent: int) -> None:
         """The indices that accesses get lie in a dimension of this extent."""
         known = self.at.known(self.path)
-        for a, i in indices:
+        for i in dict.fromkeys(i for _, i in indices):
             goal = both((Cmp("<=", Int(0), i), Cmp("<", i, Int(extent))))
-            failure = f"an access to `{self.alloc.name}` would be out of bounds"
-            self.at.prove("the access stays in bounds", (*known, *a.given), goal, failure, a.span)
+            answer = decide(known, goal)
+            if isinstance(answer, Proved):
+                self.at.note(goal, answer)
+                continue
+            failure = f"the index `{words(i)}` does not always lie in a dimension of {extent} elements"
+            for a in (a for a, j in indices if j == i):
+                self.at.prove("the access stays in bounds", (*known, *a.given), goal, failure, a.span)
 
     def becomes(self, new: Alloc, dims: Callable[[Dims], Dims] = lambda dims: dims) -> None:
         """Replaces the allocation, and sends every access to the element that `dims` tells."""

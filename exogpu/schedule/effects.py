@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from exogpu.ir.index import BoolOp, Cmp, Cond, Index, Var
 from exogpu.ir.instr import BufferInfo
+from exogpu.ir.print_expr import index_text
 from exogpu.ir.stmt import Alloc, Arrive, Assign, Await, Fence, For, If, InstrCall, Role, Stmt
 from exogpu.ir.substitute import Change, change_value
 from exogpu.ir.value import Value
@@ -65,6 +66,9 @@ class Access:
     def _facts(self) -> Iterator[Cmp]:
         for fact in self.given:
             yield from (c for c in (fact.args if isinstance(fact, BoolOp) else (fact,)) if isinstance(c, Cmp))
+
+    def __str__(self) -> str:
+        return f"{self.buffer}[{', '.join(map(index_text, self.index))}]"
 
     def primed(self, *others: str) -> Access:
         """Another execution: inner variables, and the `others`, get a prime."""

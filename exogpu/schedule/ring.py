@@ -60,7 +60,7 @@ def _fold(buffer: Allocated, n: int, depth: int) -> None:
             equal(divide(other.index[n], depth, "%"), divide(read.index[n], depth, "%")),
         )
         given = (*known, *write.given, *other.given, *read.given, *meet, *lost, *in_order)
-        failure = f"an element of `{alloc.name}` is overwritten before it is read"
+        failure = f"what `{write}` writes would be overwritten before it is read"
         at.prove("no other element takes the place in between", given, Bool(False), failure, read.span)
 
     def dims(given: Dims) -> Dims:

@@ -17,6 +17,7 @@ from exogpu.schedule.cover import covers
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.effects import Access, Does, effects
 from exogpu.schedule.errors import limit
+from exogpu.schedule.expr import words
 from exogpu.schedule.paths import Block, Moves, Path, block_at
 from exogpu.schedule.proving import Proved, decide
 from exogpu.schedule.redirect import Dims, Redirect
@@ -112,10 +113,8 @@ class _Staging:
         """Every access lies in the window."""
         known = self.at.known(self.path)
         for a in accesses:
-            failure = "an access lies outside the window"
-            self.at.prove(
-                "the access lies in the window", (*known, *a.given), self.frame.holds(a.index), failure, a.span
-            )
+            given, goal, failure = (*known, *a.given), self.frame.holds(a.index), f"`{a}` lies outside the window"
+            self.at.prove(f"{a} lies in the window", given, goal, failure, a.span)
 
     def edges(self, edges: Edges, accesses: Sequence[Access]) -> Callable[[tuple[str, ...]], Cond]:
         """The condition, by the variables of a place in the window, that its element is in bounds."""
@@ -126,7 +125,8 @@ class _Staging:
             for low in (True, False):
                 goal = self._bound(i, n, low)
                 if edges == "perfect":
-                    self.at.prove("the window is in bounds", known, goal, "the window can reach out of bounds")
+                    failure = f"the window of `{self.old}` can reach out of bounds, at {words(i)} in dimension {n}"
+                    self.at.prove("the window is in bounds", known, goal, failure)
                 elif isinstance(answer := decide(known, goal), Proved):
                     self.at.note("the window is in bounds", answer)
                 else:
@@ -214,6 +214,6 @@ class _Staging:
                 continue
             goals = [goal for w in accesses if (goal := covers(w, a)) is not None]
             if not goals:
-                raise limit(f"nothing is known to write what is read of `{self.name}`", a.span)
-            failure = f"an element of `{self.name}` can be read that was not written"
-            self.at.prove("what is read was written before", (*known, *a.given), either(goals), failure, a.span)
+                raise limit(f"nothing is known to write `{a}` before it is read", a.span)
+            failure = f"`{a}` can be read where it was not written"
+            self.at.prove(f"{a} was written before", (*known, *a.given), either(goals), failure, a.span)

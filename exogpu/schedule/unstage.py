@@ -95,13 +95,13 @@ class _Copy:
         if goal is None or len(found) < len(own):
             raise limit(f"it is not known which write makes what is read of `{name}`", read.span)
         known = (*at.known(self.buffer.path), *read.given)
-        at.prove("what is read was written before", known, goal, f"`{name}` may be read without a write", read.span)
+        at.prove(f"{read} was written before", known, goal, f"`{read}` can be read where it was not written", read.span)
         then = (*known, *write.given, *(equal(Var(n), i) for n, i in found.items()))
         order = Order(self.buffer.users)
-        failure = f"an element of `{name}` is overwritten before it is read"
+        failure = f"`{self.write}` is written again before it is read"
         self._unchanged(order, then, write, read, write.index, self.write.primed(), failure)
-        failure = f"what `{name}` is computed from changes before it is read"
         for source in (a.at(env) for a in self.sources):
+            failure = f"`{source}` changes before what was computed from it is read"
             for change in self.all:
                 if change.buffer == source.buffer and change.does is not Does.READ:
                     self._unchanged(order, (*then, *source.given), write, read, source.index, change.primed(), failure)

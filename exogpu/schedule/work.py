@@ -162,7 +162,7 @@ class Work:
 
     def apart(self, given: Sequence[Cond], first: Access, second: Access, failure: str) -> None:
         """Proves that two accesses to one buffer never meet in one element."""
-        text = f"{_told(first)} and {_told(second)} are different elements"
+        text = f"{first} and {second} are different elements"
         why = f"{failure}: one {first.does.value} what the other {second.does.value} in `{first.buffer}`"
         self.prove(text, (*given, *first.given, *second.given), distinct(first, second), why, second.span)
 
@@ -171,8 +171,8 @@ class Work:
         for a in accesses:
             shape = self.buffers[a.buffer].shape
             bounds = [c for i, n in zip(a.index, shape, strict=True) for c in (Cmp("<=", Int(0), i), Cmp("<", i, n))]
-            failure = f"{when}, {_told(a)} can be out of bounds"
-            self.prove(f"{_told(a)} is in bounds", (*given, *a.given), both(bounds), failure, a.span)
+            failure = f"{when}, {a} can be out of bounds"
+            self.prove(f"{a} is in bounds", (*given, *a.given), both(bounds), failure, a.span)
 
     def commute(self, given: Sequence[Cond], first: Sequence[Access], second: Sequence[Access], failure: str) -> None:
         """Proves that two groups of accesses can be exchanged: wherever two meet, both read or both add. `given` says
@@ -205,7 +205,7 @@ class Work:
             goal = covers(write, access)
             answer = None if goal is None else decide((*known, *access.given), goal)
             if isinstance(answer, Proved):
-                self.note(f"{_told(access)} is written before", answer)
+                self.note(f"{access} is written before", answer)
                 return True
         return False
 
@@ -238,10 +238,6 @@ class Work:
 def distinct(first: Access, second: Access) -> Cond:
     """The condition that two accesses to one buffer touch different elements."""
     return either(Cmp("!=", a, b) for a, b in zip(first.index, second.index, strict=True))
-
-
-def _told(access: Access) -> str:
-    return f"{access.buffer}[{', '.join(map(words, access.index))}]"
 
 
 def operator(rewrite: Callable[Concatenate[Work, P], None]) -> Callable[Concatenate[Schedule, P], Schedule]:

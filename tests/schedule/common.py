@@ -22,7 +22,9 @@ SIZES = (0, 1, 2, 4, 7, 8)
 @cache
 def _algorithms() -> Mapping[str, Proc]:
     files = sorted((Path(__file__).parent / "cases").glob("*.py"))
-    return {name: proc for file in files for name, proc in load(file).items()}
+    found = [(name, proc) for file in files for name, proc in load(file).items()]
+    assert len(found) == len(dict(found)), "two procedures have one name"
+    return dict(found)
 
 
 def algorithm(name: str) -> Proc:

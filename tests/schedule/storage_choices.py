@@ -22,13 +22,16 @@ from exogpu.schedule import (
     divide_dim,
     drop_dim,
     expand_dim,
+    extract,
     inline_window,
     join_dims,
+    put_back,
     rearrange_dims,
     resize_dim,
     ring_buffer,
     set_memory,
     set_type,
+    simplify,
     split_reduction,
     stage,
 )
@@ -85,6 +88,14 @@ def _split(s: Schedule, at: Cursor, n: int) -> Schedule:
     return split_reduction(s, at, 1 + n % 3, window, name, edges="guard", sums="kept" if n % 2 else "added")
 
 
+def _part(s: Schedule, at: Cursor, n: int) -> Schedule:
+    """Statements scheduled by themselves, by a step of which the rest of the procedure knows nothing."""
+    part = extract(s, at, "part")
+    first = Cursor(part.proc, 0, (0,))
+    steps: tuple[Apply, ...] = (_stage, lambda s, at, n: simplify(s), _split, _there_and_back)
+    return put_back(s, at, steps[n % 4](part, first, n // 4) if n else part)
+
+
 def _expand(s: Schedule, at: Cursor, n: int) -> Schedule:
     choices: list[Index] = [*_variables(at), Var("N"), Int(n % 3)]
     index = choices[n % len(choices)]
@@ -109,6 +120,7 @@ STORAGE: dict[str, Apply] = {
     "memory": lambda s, at, n: set_memory(s, at, Smem(swizzle=(0, 128)[n % 2])),
     "stage and inline": _there_and_back,
     "inline a window": lambda s, at, n: inline_window(s, at),
+    "extract and put back": _part,
     "type": lambda s, at, n: set_type(s, at, (Scalar.I8, Scalar.I32)[n % 2]),
 }
 """They apply to some random program with n = 0."""

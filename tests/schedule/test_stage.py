@@ -38,7 +38,7 @@ def test_a_window_that_is_too_small() -> None:
 
 
 def test_a_row_that_is_loaded_and_one_that_is_stored() -> None:
-    s = stage(start("rows"), "j", "x[i, :]", "a")
+    s = stage(start("mirrored"), "j", "x[i, :]", "a")
     s = stage(s, "j", "y[i, 0:4]", "b", before="nothing")
     text = keeps_meaning(s)
     assert "b[j] = a[j] + a[3 - j]" in text and "y[i, b_0] = b[b_0]" in text and "a[a_0] = x[i, a_0]" in text
@@ -46,7 +46,7 @@ def test_a_row_that_is_loaded_and_one_that_is_stored() -> None:
 
 
 def test_an_element() -> None:
-    s = stage(start("rows"), "y[_] = _", "y[i, j]", "t", before="nothing")
+    s = stage(start("mirrored"), "y[_] = _", "y[i, j]", "t", before="nothing")
     assert "t[0] = x[i, j] + x[i, 3 - j]" in keeps_meaning(s) and "y[i, j] = t[0]" in s.show()
 
 
@@ -86,13 +86,13 @@ def test_sums() -> None:
 
 @pytest.mark.parametrize("text", ["x", "q[0]", "x[0, 0, 0]", "x[0:4:2, 0]", "x[", "x[0:0, 0]", "x[i, :]"])
 def test_what_is_no_window(text: str) -> None:
-    refusal(lambda: stage(start("rows"), "i", text, "t"), "schedule.expression")
+    refusal(lambda: stage(start("mirrored"), "i", text, "t"), "schedule.expression")
 
 
 def test_what_cannot_be_staged() -> None:
-    refusal(lambda: stage(start("rows"), "i", "x[0:N, 0]", "t"), "schedule.limit")
-    refusal(lambda: stage(start("rows"), "j", "x[i, :]", "y"), "schedule.limit")
-    refusal(lambda: stage(start("rows"), "i", "x[0, :]", "t"))
+    refusal(lambda: stage(start("mirrored"), "i", "x[0:N, 0]", "t"), "schedule.limit")
+    refusal(lambda: stage(start("mirrored"), "j", "x[i, :]", "y"), "schedule.limit")
+    refusal(lambda: stage(start("mirrored"), "i", "x[0, :]", "t"))
     refusal(lambda: stage(start("scratch"), "i", "t[0]", "u"), "schedule.limit")
     refusal(lambda: stage(start("copy"), "y[_] = _", "x[i + 1]", "t"))
     refusal(lambda: stage(start("total"), "i", "x[0, 0]", "t", edges="guard"))

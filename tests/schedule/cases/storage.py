@@ -18,7 +18,7 @@ def product(M: size, N: size, K: size, A: f32[M, K] @ GMEM, B: f32[N, K] @ GMEM,
 
 
 @algorithm
-def rows(N: size, x: f32[N, 4] @ GMEM, y: f32[N, 4] @ GMEM):
+def mirrored(N: size, x: f32[N, 4] @ GMEM, y: f32[N, 4] @ GMEM):
     for i in seq(0, N):
         for j in seq(0, 4):
             y[i, j] = x[i, j] + x[i, 3 - j]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from exogpu.ir.stmt import Stmt, Tasks, Threads, Unroll
+from exogpu.ir.stmt import Stmt
 from exogpu.kernels.schedules.steps import awaited_pieces, awaited_products, steps_along_k
 from exogpu.kernels.schedules.three_loops import matmul
 from exogpu.lang import *

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
+from exogpu.ir.collective import WARP
 from exogpu.smt.terms import Formula
 from exogpu.verify.barriers import (
     arrival_counts,
@@ -325,9 +326,12 @@ def _exists(
 
 
 def _overtaken(base: Obligation, goal: Goal, outcome: Violated, message: str) -> Obligation:
-    """REFUTED only if delaying the earlier instance makes the machine's phases go wrong."""
-    for delay in (Delay(outcome.x), Delay(outcome.x, outcome.y)):
-        machine, ending = run_to_failure(outcome.unrolling, delay)
+    """REFUTED only if the machine's phases go wrong when the earlier instance is late, or the later one's warp fast."""
+    warp = outcome.y.first // WARP * WARP
+    fast = frozenset(range(warp, warp + WARP))
+    tries = ((Delay(outcome.x), frozenset[int]()), (Delay(outcome.x, outcome.y), frozenset[int]()), (None, fast))
+    for delay, eager in tries:
+        machine, ending = run_to_failure(outcome.unrolling, delay, eager)
         if isinstance(ending, Stuck | Early):
             shown = failure(outcome.unrolling, machine, ending)
             facts = (*race(outcome.unrolling, outcome.x, outcome.y).facts, *shown.facts)

@@ -31,11 +31,12 @@ Block = tuple[Stmt, ...]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of every index expression, condition, and name of a buffer or loop variable."""
+    """What becomes of every index expression, condition, name of a buffer or loop variable, and part of a value."""
 
-    index: Callable[[Index], Index]
-    cond: Callable[[Cond], Cond]
+    index: Callable[[Index], Index] = lambda index: index
+    cond: Callable[[Cond], Cond] = lambda cond: cond
     name: Callable[[str], str] = lambda name: name
+    value: Callable[[Value], Value] = lambda value: value
 
 
 def substitute(block: Block, env: Mapping[str, Index]) -> Block:
@@ -103,13 +104,14 @@ def change_value(value: Value, to: Change) -> Value:
     def node(v: Value) -> Value:
         match v:
             case Read():
-                return replace(v, buffer=to.name(v.buffer), index=tuple(to.index(i) for i in v.index))
+                v = replace(v, buffer=to.name(v.buffer), index=tuple(to.index(i) for i in v.index))
             case Select():
-                return replace(v, cond=to.cond(v.cond))
+                v = replace(v, cond=to.cond(v.cond))
             case FromIndex():
-                return replace(v, index=to.index(v.index))
+                v = replace(v, index=to.index(v.index))
             case _:
-                return v
+                pass
+        return to.value(v)
 
     return map_value(value, node)
 

@@ -8,14 +8,16 @@ Instructions count through their meaning; synchronisation does nothing sequentia
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from exogpu.ir.index import Cond, Index, Var
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.stmt import Alloc, Arrive, Assign, Await, Fence, For, If, InstrCall, Role, Stmt
+from exogpu.ir.substitute import Change, change_value
+from exogpu.ir.value import Value
 from exogpu.ir.walk import reads, substitute_cond, substitute_index
-from exogpu.schedule.paths import Block
+from exogpu.schedule.paths import Block, Path
 from exogpu.schedule.terms import negated, within
 from exogpu.source import Span
 
@@ -33,34 +35,46 @@ class Does(enum.Enum):
 @dataclass(frozen=True, slots=True)
 class Access:
     """One access of a statement, for every execution of it. `inner`: the variables of loops inside the statement that
-    the effects were asked of, outermost first, under names that occur nowhere else."""
+    the effects were asked of, outermost first, under names that occur nowhere else; `place`: the path of the
+    assignment or instruction in that block; `loops`: for each inner variable the path of its loop, which for loops
+    inside an instruction is longer than the place; `value`: what is written or added."""
 
     buffer: str
     index: tuple[Index, ...]
     does: Does
     inner: tuple[str, ...]
     given: tuple[Cond, ...]
+    place: Path
+    loops: tuple[Path, ...]
     span: Span
+    value: Value | None = None
 
     def at(self, env: Mapping[str, Index]) -> Access:
         """The access with variables replaced; `inner` ones keep their names unless `env` has them."""
         index = tuple(substitute_index(i, env) for i in self.index)
         given = tuple(substitute_cond(c, env) for c in self.given)
         inner = tuple(v.name if isinstance(v := env.get(n, Var(n)), Var) else n for n in self.inner)
-        return Access(self.buffer, index, self.does, inner, given, self.span)
+        return replace(self, index=index, given=given, inner=inner, value=_value(self.value, env))
 
     def primed(self, *others: str) -> Access:
         """Another execution: inner variables, and the `others`, get a prime."""
-        return self.at({name: Var(f"{name}'") for name in (*self.inner, *others)})
+        return self.only_primed((*self.inner, *others))
+
+    def only_primed(self, names: Iterable[str]) -> Access:
+        """Another execution that differs in these variables."""
+        return self.at({name: Var(f"{name}'") for name in names})
 
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Where the walk is: what the names of loop variables mean, and what is known."""
+    """Where the walk is: what the names of loop variables mean, what is known, and the path of the block."""
 
     names: Mapping[str, Index]
     inner: tuple[str, ...]
     given: tuple[Cond, ...]
+    path: Path
+    loops: tuple[Path, ...] = ()
+    place: Path | None = None
 
     def loop(self, stmt: For) -> _Scope:
         name, n = stmt.var, 0
@@ -68,22 +82,26 @@ class _Scope:
             name, n = f"{stmt.var}.{n}", n + 1
         lo, hi = (substitute_index(b, self.names) for b in (stmt.lo, stmt.hi))
         names = {**self.names, stmt.var: Var(name)}
-        return _Scope(names, (*self.inner, name), (*self.given, within(name, lo, hi)))
+        given = (*self.given, within(name, lo, hi))
+        return replace(self, names=names, inner=(*self.inner, name), given=given, loops=(*self.loops, self.path))
 
     def under(self, cond: Cond) -> _Scope:
-        return _Scope(self.names, self.inner, (*self.given, substitute_cond(cond, self.names)))
+        return replace(self, given=(*self.given, substitute_cond(cond, self.names)))
+
+    def into(self, *steps: int) -> _Scope:
+        return replace(self, path=(*self.path, *steps))
 
 
 def effects(block: Block, buffers: Buffers) -> tuple[Access, ...]:
     """The accesses of a block to memory that exists before and after it, in order. `buffers` are all that the
     procedure knows (`exogpu.ir.interp.plan.buffers_of`)."""
-    return tuple(_block(block, buffers, _Scope({}, (), ())))
+    return tuple(_block(block, buffers, _Scope({}, (), (), ())))
 
 
 def _block(block: Block, buffers: Buffers, scope: _Scope) -> Iterator[Access]:
     private = {s.name for s in block if isinstance(s, Alloc)}
-    for stmt in block:
-        yield from (a for a in _statement(stmt, buffers, scope) if a.buffer not in private)
+    for n, stmt in enumerate(block):
+        yield from (a for a in _statement(stmt, buffers, scope.into(n)) if a.buffer not in private)
 
 
 def _statement(stmt: Stmt, buffers: Buffers, scope: _Scope) -> Iterator[Access]:
@@ -91,14 +109,14 @@ def _statement(stmt: Stmt, buffers: Buffers, scope: _Scope) -> Iterator[Access]:
         case Assign():
             yield from _assign(stmt, scope)
         case For():
-            yield from _block(stmt.body, buffers, scope.loop(stmt))
+            yield from _block(stmt.body, buffers, scope.loop(stmt).into(0))
         case If(cond, then, orelse):
-            yield from _block(then, buffers, scope.under(cond))
-            yield from _block(orelse, buffers, scope.under(negated(cond)))
+            yield from _block(then, buffers, scope.under(cond).into(0))
+            yield from _block(orelse, buffers, scope.under(negated(cond)).into(1))
         case Role(body=body):
-            yield from _block(body, buffers, scope)
+            yield from _block(body, buffers, scope.into(0))
         case InstrCall(instr=instr):
-            yield from _block(instr.meaning(stmt, buffers), buffers, scope)
+            yield from _block(instr.meaning(stmt, buffers), buffers, replace(scope.into(0), place=scope.path))
         case Alloc() | Fence() | Arrive() | Await():
             return
 
@@ -111,14 +129,15 @@ def _assign(stmt: Assign, scope: _Scope) -> Iterator[Access]:
                 inside = inside.under(cond)
             yield _access(read.buffer, read.index, Does.READ, inside, stmt.span)
     does = Does.WRITE if stmt.op == "=" else Does.ADD
-    yield _access(stmt.buffer, stmt.index, does, scope, stmt.span)
+    yield replace(_access(stmt.buffer, stmt.index, does, scope, stmt.span), value=_value(stmt.rhs, scope.names))
 
 
 def _access(buffer: str, index: tuple[Index, ...], does: Does, scope: _Scope, span: Span) -> Access:
     found = tuple(substitute_index(i, scope.names) for i in index)
-    return Access(buffer, found, does, scope.inner, scope.given, span)
+    place = scope.path if scope.place is None else scope.place
+    return Access(buffer, found, does, scope.inner, scope.given, place, scope.loops, span)
 
 
-def mentioned(block: Block, buffers: Buffers) -> frozenset[str]:
-    """The buffers that a block touches, those that it allocates left out."""
-    return frozenset(a.buffer for a in effects(block, buffers))
+def _value(value: Value | None, env: Mapping[str, Index]) -> Value | None:
+    to = Change(lambda e: substitute_index(e, env), lambda c: substitute_cond(c, env))
+    return None if value is None else change_value(value, to)

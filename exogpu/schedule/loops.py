@@ -7,14 +7,14 @@ from typing import Literal
 
 from exogpu.ir.index import Cmp, Int, Var
 from exogpu.ir.linear import literal
-from exogpu.ir.stmt import Alloc, For, If, Seq
+from exogpu.ir.stmt import Alloc, For, If, Role, Seq, Stmt
 from exogpu.ir.substitute import alike, declared, substitute
-from exogpu.ir.walk import index_names, substitute_index
+from exogpu.ir.walk import children, index_names, substitute_index
 from exogpu.schedule.cursor import Gap, Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import IndexLike, as_index, words
 from exogpu.schedule.facts import primed
-from exogpu.schedule.paths import Block, Moves, Path, block_moves, stmt_at
+from exogpu.schedule.paths import Block, Moves, Path, block_at, block_moves, stmt_at, with_blocks
 from exogpu.schedule.terms import add, both, either, equal, less, negated, subtract, times
 from exogpu.schedule.terms import divide as quotient
 from exogpu.schedule.work import Work, operator
@@ -92,27 +92,33 @@ def reorder(at: Work, loop: Where) -> None:
 
 @operator
 def fission(at: Work, gap: Gap) -> None:
-    """Cuts a loop in two at a place in its body.
+    """Cuts a loop, an `if` without `else` or a role in two at a place in its body.
 
-    What stands after the place in iteration i happens after what stands before it in iteration i' > i, so the two must
-    commute.
+    In a loop, what stands after the place in iteration i happens after what stands before it in iteration i' > i, so
+    the two must commute.
     """
     block, n = at.gap(gap)
     stmt = stmt_at(at.proc.body, block[:-1]) if block else None
-    if not isinstance(stmt, For):
-        raise Refused("schedule.pattern", f"the place {gap} is not in the body of a loop", gap.at.stmt.span)
-    first, second = stmt.body[:n], stmt.body[n:]
+    whole = block_at(at.proc.body, block)
+    first, second = whole[:n], whole[n:]
     if not first or not second:
-        raise limit("the place is at an end of the loop's body", stmt.span)
+        raise limit("the place is at an end of its block", gap.at.stmt.span)
     _uses_nothing_of(at, first, second)
-    given = (*at.twice((*block, 0), (stmt.var,)), less(Var(stmt.var), primed(stmt.var)))
-    later = tuple(a.primed(stmt.var) for a in at.effects(first))
-    failure = f"iterations of `{stmt.var}` before and after the place cannot be exchanged"
-    at.commute(given, at.effects(second), later, failure)
-    var = at.fresh(stmt.var)
-    rest = replace(stmt, var=var, body=substitute(second, {stmt.var: Var(var)}))
-    moves = {(0,): (0,), **block_moves((0, 0), n, len(stmt.body), (1, 0))}
-    at.splice(block[:-1], 1, (replace(stmt, body=first), rest), moves)
+    match stmt:
+        case For(var=var):
+            given = (*at.twice((*block, 0), (var,)), less(Var(var), primed(var)))
+            later = tuple(a.primed(var) for a in at.effects(first))
+            failure = f"iterations of `{var}` before and after the place cannot be exchanged"
+            at.commute(given, at.effects(second), later, failure)
+            other = at.fresh(var)
+            rest: Stmt = replace(stmt, var=other, body=substitute(second, {var: Var(other)}))
+        case If(orelse=()) | Role():
+            rest = with_blocks(stmt, (second, ())[: len(children(stmt))])
+        case _:
+            raise Refused("schedule.pattern", f"the place {gap} is in no loop, role, or `if` without `else`")
+    part = with_blocks(stmt, (first, ())[: len(children(stmt))])
+    moves = {(0,): (0,), **block_moves((0, 0), n, len(whole), (1, 0))}
+    at.splice(block[:-1], 1, (part, rest), moves)
 
 
 def _uses_nothing_of(at: Work, first: Block, second: Block) -> None:
@@ -125,7 +131,7 @@ def _uses_nothing_of(at: Work, first: Block, second: Block) -> None:
 
 @operator
 def fuse(at: Work, first: Where) -> None:
-    """Joins a loop with the one right after it, or an `if` with the one right after it.
+    """Joins a loop, an `if` or a role with the one right after it.
 
     Loops: both go over the same iterations, and the second loop's iteration i commutes with the first one's i' > i.
     """
@@ -136,8 +142,12 @@ def fuse(at: Work, first: Where) -> None:
             _fuse_loops(at, one.path, a, b)
         case If() as a, If() as b:
             _fuse_ifs(at, one.path, a, b)
+        case Role() as a, Role() as b if (a.name, a.index) == (b.name, b.index):
+            moves = {(0,): (0,), (1,): (0,), **block_moves((1, 0), 0, len(b.body), (0, 0), len(a.body))}
+            at.splice(one.path, 2, (replace(a, body=(*a.body, *b.body)),), moves)
         case _:
-            raise Refused("schedule.pattern", f"`{one}` and `{other}` are not two loops, nor two `if`", one.stmt.span)
+            text = f"`{one}` and `{other}` are not two loops, two `if`, or one role twice"
+            raise Refused("schedule.pattern", text, one.stmt.span)
 
 
 def _fuse_loops(at: Work, path: Path, a: For, b: For) -> None:

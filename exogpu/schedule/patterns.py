@@ -122,3 +122,16 @@ def _same_field(pattern: object, node: object) -> bool:
             return _same(pattern, node)
         case _:
             return pattern == node
+
+
+def same_expression(pattern: ast.expr, text: str) -> bool:
+    """Whether an expression's text is what the pattern says; `_` stands for any part, indices or arguments."""
+    return _same(pattern, ast.parse(text, mode="eval").body)
+
+
+def expression(text: str) -> ast.expr:
+    """A pattern of an expression; Refused if it is not one."""
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        raise Refused("schedule.pattern", f"`{text}` is not a pattern of an expression") from None

@@ -13,7 +13,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
 from exogpu.diagnostics import InternalError
-from exogpu.ir.index import Cmp, Cond, Index
+from exogpu.ir.index import Cmp, Cond, Index, Int, Var
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.interp.plan import buffers_of, reassociable
 from exogpu.ir.proc import Proc, SizeArg
@@ -22,15 +22,16 @@ from exogpu.ir.substitute import declared, rename
 from exogpu.ir.uses import elements
 from exogpu.ir.walk import index_names, walk
 from exogpu.ir.wellformed import check_meaning
+from exogpu.schedule.cover import covers
 from exogpu.schedule.cursor import Cursor, Gap, Where
 from exogpu.schedule.effects import Access, Does, effects
-from exogpu.schedule.errors import Refused
+from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import words
-from exogpu.schedule.facts import again, around, known
+from exogpu.schedule.facts import again, around, known, primed
 from exogpu.schedule.paths import Block, Edit, Moves, Path, spliced
 from exogpu.schedule.proving import Proved, Refuted, decide
 from exogpu.schedule.schedule import Obligation, Schedule, Step, rebound
-from exogpu.schedule.terms import either
+from exogpu.schedule.terms import both, either
 from exogpu.source import NOWHERE, Span
 
 P = ParamSpec("P")
@@ -111,6 +112,12 @@ class Work:
             candidate = f"{name}_{n}"
         return candidate
 
+    def unused(self, name: str) -> str:
+        """The name, which nothing may have yet: it is one that later steps use."""
+        if name in self._names():
+            raise limit(f"`{name}` is the name of something else")
+        return name
+
     def _names(self) -> frozenset[str]:
         proc = self.proc
         others = (a.name for a in (*proc.args, *proc.barriers, *proc.named, *proc.block.roles))
@@ -131,19 +138,31 @@ class Work:
         """Proves that `given` implies `goal`, which `text` says in words; Refused, saying `failure`, if it does not."""
         answer = decide(given, goal)
         match answer:
-            case Proved(seconds, script):
-                self.obligations.append(Obligation(text, seconds, script.sha256))
+            case Proved():
+                self.note(text, answer)
             case Refuted(example):
                 raise Refused("schedule.condition", failure, span, counterexample=example)
             case _:
                 notes = (answer.reason, f"to be proved: {text}")
                 raise Refused("schedule.unknown", f"it is not known whether {text}", span, notes=notes)
 
+    def note(self, said: str | Cond, answer: Proved) -> None:
+        """Records something that was proved for this step."""
+        self.obligations.append(Obligation(words(said), answer.seconds, answer.script.sha256))
+
     def apart(self, given: Sequence[Cond], first: Access, second: Access, failure: str) -> None:
         """Proves that two accesses to one buffer never meet in one element."""
         text = f"{_told(first)} and {_told(second)} are different elements"
         why = f"{failure}: one {first.does.value} what the other {second.does.value} in `{first.buffer}`"
         self.prove(text, (*given, *first.given, *second.given), distinct(first, second), why, second.span)
+
+    def inside(self, given: Sequence[Cond], accesses: Sequence[Access], when: str) -> None:
+        """Proves that accesses are in the bounds of their buffers."""
+        for a in accesses:
+            shape = self.buffers[a.buffer].shape
+            bounds = [c for i, n in zip(a.index, shape, strict=True) for c in (Cmp("<=", Int(0), i), Cmp("<", i, n))]
+            failure = f"{when}, {_told(a)} can be out of bounds"
+            self.prove(f"{_told(a)} is in bounds", (*given, *a.given), both(bounds), failure, a.span)
 
     def commute(self, given: Sequence[Cond], first: Sequence[Access], second: Sequence[Access], failure: str) -> None:
         """Proves that two groups of accesses can be exchanged: wherever two meet, both read or both add. `given` says
@@ -156,6 +175,29 @@ class Work:
                     self._sums(given, a, b)
                 else:
                     self.apart(given, a, b, failure)
+
+    def local(self, path: Path, loop: For, buffer: str, failure: str) -> None:
+        """Proves that no iteration of the loop, whose body's first statement is at `path`, reads what an earlier one
+        has written to the buffer: it reads what it has written before, or what none has written."""
+        facts = (*self.twice(path, (loop.var,)), Cmp("<", Var(loop.var), primed(loop.var)))
+        accesses = [a for a in self.effects(loop.body) if a.buffer == buffer]
+        for later in accesses:
+            if later.does is not Does.WRITE and not self.covered(path, later, accesses):
+                for earlier in accesses:
+                    if earlier.does is not Does.READ:
+                        self.apart(facts, earlier, later.primed(loop.var), failure)
+
+    def covered(self, path: Path, access: Access, accesses: Sequence[Access]) -> bool:
+        """Proves, if it can, that one of the accesses always writes the element before `access` gets to it. They are
+        the effects of the block in which the statement at `path` is."""
+        known = self.known(path)
+        for write in accesses:
+            goal = covers(write, access)
+            answer = None if goal is None else decide((*known, *access.given), goal)
+            if isinstance(answer, Proved):
+                self.note(f"{_told(access)} is written before", answer)
+                return True
+        return False
 
     def _sums(self, given: Sequence[Cond], a: Access, b: Access) -> None:
         """Two additions commute; unless they never meet or are exact, the sum is taken in another order."""

@@ -36,7 +36,7 @@ def same_results(before: Proc, after: Proc, sizes: tuple[int, ...] = SIZES) -> i
     compared = 0
     for values in product(sizes, repeat=len(names)):
         env = dict(zip(names, values, strict=True))
-        if not all(holds(r.cond, env) for r in before.requires):
+        if not all(holds(r.cond, env) for r in (*before.requires, *after.requires)):
             continue
         args = random_inputs(before, env, seed=1)
         args |= {n: np.round(a * 2).astype(a.dtype) for n, a in args.items() if isinstance(a, np.ndarray)}

@@ -326,3 +326,35 @@ def test_a_warp_arrives_when_all_its_lanes_have_come(tmp_path: Path, wait: str, 
     report = verdict(tmp_path, HANDED_BACK.format(wait=wait))
     assert broken(report) == rules
     assert (report.status is Status.PROVED) == (not rules)
+
+
+THEN_RELAXED = """def k(M: size, X: f32[M, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
+    block(32, cluster=2)
+    full = mbarrier(ring=2, count=32)
+    for m in tasks(0, M):
+        s: f32[2, 32] @ SMEM
+        for c in threads(2, unit=cta):
+            if c == 1:
+                Await(full, lag=1)
+        Fence()
+        for c in threads(2, unit=cta):
+            for t in threads(32):
+                if c == 0:
+                    s[1, t] = X[m, t]
+                    Arrive(full[1])
+                    Arrive(full[1], relaxed={relaxed})
+        for c in threads(2, unit=cta):
+            if c == 1:
+                Await(full)
+                for t in threads(32):
+                    Y[m, t] = s[1, 31 - t]
+        Fence()
+"""
+
+
+@pytest.mark.parametrize(("relaxed", "rules"), [(False, set()), (True, {"race.raw"})])
+def test_a_later_arrive_hands_on_only_if_it_publishes(tmp_path: Path, relaxed: bool, rules: set[str]) -> None:
+    """The await is for the second arrive's phase, which is in another slot than the first one's."""
+    report = verdict(tmp_path, THEN_RELAXED.format(relaxed=relaxed))
+    assert broken(report) == rules
+    assert (report.status is Status.PROVED) == (not rules)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from exogpu.equiv.normal import Normal
+from exogpu.equiv.ranges import ranges_of
 from exogpu.ir.index import Bool, BoolOp, Cmp, CmpOp, Cond, Not
-from exogpu.schedule.proving import Proved, decide
+from exogpu.ir.walk import index_names
 from exogpu.schedule.terms import both, either
+from exogpu.smt.context import Context
+from exogpu.smt.index import to_formula
+from exogpu.smt.poly import symbol
+from exogpu.smt.solver import Engine, Solver, Unsat
 
 Facts = tuple[Cond, ...]
 
@@ -42,22 +48,45 @@ def negation(cond: Cond) -> Cond:
             return both(negation(a) for a in args)
 
 
+def normal_under(facts: Facts) -> Normal:
+    """The normal forms where some facts hold."""
+    return Normal(ranges_of(facts))
+
+
+def normalised(facts: Facts, conds: Iterable[Cond]) -> Facts:
+    """The same conditions in normal form where the facts hold, in conjuncts."""
+    normal = normal_under(facts)
+    return tuple(c for cond in conds for c in conjuncts(normal.cond(cond)))
+
+
 def implied(facts: Facts, cond: Cond) -> bool:
     """Whether the facts are known to imply a condition."""
-    if cond == Bool(True) or cond in facts:
+    goal = normal_under(facts).cond(cond)
+    if goal == Bool(True) or goal in facts:
         return True
-    return isinstance(decide(facts, cond), Proved)
+    return _proved(facts, goal)
 
 
 def impossible(facts: Facts) -> bool:
     """Whether the facts are known to contradict each other."""
-    return isinstance(decide(facts, Bool(False)), Proved)
+    return Bool(False) in facts or _proved(facts, Bool(False))
+
+
+def _proved(facts: Facts, goal: Cond) -> bool:
+    """Whether the solver proves that the facts imply a condition, for all integers."""
+    names = sorted(frozenset[str]().union(*(index_names(c) for c in (*facts, goal))))
+    ctx = Context()
+    env = {name: symbol(name) for name in names}
+    posed = [*(to_formula(ctx, c, env) for c in facts), ctx.api.negate(to_formula(ctx, goal, env))]
+    solver = Solver(Engine(ctx.api))
+    solver.add([*posed, *ctx.new_facts()])
+    return isinstance(solver.check(small_core=False), Unsat)
 
 
 def open_ones(facts: Facts, conds: Sequence[Cond]) -> Facts:
-    """Those conditions that the facts and the conditions before them do not imply."""
+    """Those conditions that the facts and the conditions before them do not imply, in normal form."""
     left: list[Cond] = []
-    for cond in conds:
+    for cond in normalised(facts, conds):
         if not implied((*facts, *left), cond):
             left.append(cond)
     return tuple(left)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count, islice, product
 
-from exogpu.equiv.conditions import Facts, conjuncts, implied, impossible, negation, open_ones
+from exogpu.equiv.conditions import Facts, conjuncts, implied, impossible, negation, normal_under, normalised, open_ones
 from exogpu.equiv.flat import Flat, Loop, Write, before
 from exogpu.equiv.solve import solve
 from exogpu.equiv.symbolic import Choice, Const, Held, Number, Op, Sum, Sym, Term, stored
@@ -87,8 +87,8 @@ class Reach:
                     return value
                 return Choice(both(conds), value, self._latest(place, rest, others))
         for write in place.plain:
-            primed, env = self._another(place, write)
-            if not impossible((*facts, *self._hits(place, write, env))):
+            _, env = self._another(place, write)
+            if not impossible((*facts, *normalised(facts, self._hits(place, write, env)))):
                 raise Unresolved(f"which assignment to `{place.buffer}` comes last is not clear", place.span)
         return self._since(place, None, {}, facts)
 
@@ -103,7 +103,7 @@ class Reach:
         for other in place.plain:
             _, another = self._another(place, other)
             hits = self._hits(place, other, another)
-            if not impossible((*facts, *hits, before(write, env, other, another))):
+            if not impossible((*facts, *normalised(facts, (*hits, before(write, env, other, another))))):
                 return False
         return True
 
@@ -131,7 +131,8 @@ class Reach:
                 env = dict(found)
                 for loop, value in zip(open_loops, values, strict=True):
                     env[loop.var] = substitute_index(value, env)
-                yield _closed(env, free)
+                normal = normal_under(facts)
+                yield {name: normal.index(value) for name, value in _closed(env, free).items()}
 
     def _ends(self, loop: Loop, at: Point) -> Iterator[Index]:
         """Iterations that may be the last of a loop before the point: this one, the one before, the last of all."""
@@ -168,6 +169,7 @@ class Reach:
         hits = self._hits(place, added, any_env)
         if since is not None:
             hits += conjuncts(before(since, env, added, any_env))
+        hits = normalised(facts, hits)
         if impossible((*facts, *hits)):
             return
         known = self._shared(place, added)

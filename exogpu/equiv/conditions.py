@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from exogpu.equiv.normal import Normal
 from exogpu.equiv.ranges import ranges_of
@@ -13,6 +14,7 @@ from exogpu.smt.context import Context
 from exogpu.smt.index import to_formula
 from exogpu.smt.poly import symbol
 from exogpu.smt.solver import Engine, Solver, Unsat
+from exogpu.smt.terms import TermApi
 
 Facts = tuple[Cond, ...]
 
@@ -56,37 +58,50 @@ def normal_under(facts: Facts) -> Normal:
 def normalised(facts: Facts, conds: Iterable[Cond]) -> Facts:
     """The same conditions in normal form where the facts hold, in conjuncts."""
     normal = normal_under(facts)
-    return tuple(c for cond in conds for c in conjuncts(normal.cond(cond)))
+    return tuple(dict.fromkeys(c for cond in conds for c in conjuncts(normal.cond(cond))))
 
 
-def implied(facts: Facts, cond: Cond) -> bool:
-    """Whether the facts are known to imply a condition."""
-    goal = normal_under(facts).cond(cond)
-    if goal == Bool(True) or goal in facts:
-        return True
-    return _proved(facts, goal)
+def joined(facts: Facts, conds: Iterable[Cond]) -> Facts:
+    """Facts, and conditions that hold in addition, in normal form."""
+    return tuple(dict.fromkeys((*facts, *normalised(facts, conds))))
 
 
-def impossible(facts: Facts) -> bool:
-    """Whether the facts are known to contradict each other."""
-    return Bool(False) in facts or _proved(facts, Bool(False))
+@dataclass
+class Logic:
+    """Answers questions about conditions, for all integers; it remembers the answers."""
 
+    engine: Engine = field(default_factory=lambda: Engine(TermApi()))
+    answers: dict[tuple[Facts, Cond], bool] = field(default_factory=dict)
 
-def _proved(facts: Facts, goal: Cond) -> bool:
-    """Whether the solver proves that the facts imply a condition, for all integers."""
-    names = sorted(frozenset[str]().union(*(index_names(c) for c in (*facts, goal))))
-    ctx = Context()
-    env = {name: symbol(name) for name in names}
-    posed = [*(to_formula(ctx, c, env) for c in facts), ctx.api.negate(to_formula(ctx, goal, env))]
-    solver = Solver(Engine(ctx.api))
-    solver.add([*posed, *ctx.new_facts()])
-    return isinstance(solver.check(small_core=False), Unsat)
+    def implied(self, facts: Facts, cond: Cond) -> bool:
+        """Whether the facts are known to imply a condition."""
+        goal = normal_under(facts).cond(cond)
+        return goal == Bool(True) or goal in facts or self._known(facts, goal)
 
+    def impossible(self, facts: Facts) -> bool:
+        """Whether the facts are known to contradict each other."""
+        return Bool(False) in facts or self._known(facts, Bool(False))
 
-def open_ones(facts: Facts, conds: Sequence[Cond]) -> Facts:
-    """Those conditions that the facts and the conditions before them do not imply, in normal form."""
-    left: list[Cond] = []
-    for cond in normalised(facts, conds):
-        if not implied((*facts, *left), cond):
-            left.append(cond)
-    return tuple(left)
+    def open_ones(self, facts: Facts, conds: Iterable[Cond]) -> Facts:
+        """Those conditions that the facts and the conditions before them do not imply, in normal form."""
+        left: list[Cond] = []
+        for cond in normalised(facts, conds):
+            if not self.implied((*facts, *left), cond):
+                left.append(cond)
+        return tuple(left)
+
+    def _known(self, facts: Facts, goal: Cond) -> bool:
+        question = (facts, goal)
+        if question not in self.answers:
+            self.answers[question] = self._proved(facts, goal)
+        return self.answers[question]
+
+    def _proved(self, facts: Facts, goal: Cond) -> bool:
+        """Whether the solver proves that the facts imply a condition."""
+        names = sorted(frozenset[str]().union(*(index_names(c) for c in (*facts, goal))))
+        ctx = Context(self.engine.api)
+        env = {name: symbol(name) for name in names}
+        posed = [*(to_formula(ctx, c, env) for c in facts), ctx.api.negate(to_formula(ctx, goal, env))]
+        solver = Solver(self.engine)
+        solver.add([*posed, *ctx.new_facts()])
+        return isinstance(solver.check(small_core=False), Unsat)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import count
 
+from exogpu.equiv.conditions import Logic, joined
 from exogpu.equiv.flat import flatten
 from exogpu.equiv.reach import Reach, Unresolved
 from exogpu.equiv.same import Comparison
@@ -34,17 +35,17 @@ class Open:
 def prove(a: Proc, b: Proc) -> Equal | Open:
     """Whether both leave the same in every tensor, at all sizes that both allow; their arguments are the same."""
     facts = tuple(dict.fromkeys((*known_sizes(a), *known_sizes(b))))
-    names = count()
-    one, other = Reach(flatten(a), names), Reach(flatten(b), names)
-    comparison = Comparison()
+    logic, names = Logic(), count()
+    one, other = Reach(flatten(a), logic, names), Reach(flatten(b), logic, names)
+    comparison = Comparison(logic)
     written = tuple(dict.fromkeys((*written_tensors(a), *written_tensors(b))))
     for name in written:
         tensor = next(t for t in a.args if isinstance(t, TensorArg) and t.name == name)
-        cell = tuple(Var(f"{name}.{d}") for d in range(len(tensor.shape)))
+        cell = tuple(Var(f"{name}[{d}]") for d in range(len(tensor.shape)))
         ranges: list[Cond] = []
         for v, extent in zip(cell, tensor.shape, strict=True):
             ranges += [Cmp(">=", v, Int(0)), Cmp("<", v, extent)]
-        here = (*facts, *ranges)
+        here = joined(joined((), facts), ranges)
         try:
             x, y = one.final(name, cell, here), other.final(name, cell, here)
         except Unresolved as e:

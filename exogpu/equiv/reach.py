@@ -6,16 +6,19 @@ it writes the cell, comes before the point, and no other does in between. What h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import count, islice, product
 
-from exogpu.equiv.conditions import Facts, conjuncts, implied, impossible, negation, normal_under, normalised, open_ones
+import numpy as np
+
+from exogpu.equiv.conditions import Facts, Logic, conjuncts, joined, negation, normal_under
 from exogpu.equiv.flat import Flat, Loop, Write, before
 from exogpu.equiv.solve import solve
 from exogpu.equiv.symbolic import Choice, Const, Held, Number, Op, Sum, Sym, Term, stored
 from exogpu.ir.index import Cmp, Cond, Index, Int, Var
 from exogpu.ir.interp.plan import reassociable
+from exogpu.ir.numeric import compute_dtype
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
 from exogpu.ir.value_type import computed, value_type
@@ -53,6 +56,7 @@ class Reach:
     """The values of one procedure's cells."""
 
     flat: Flat
+    logic: Logic
     names: Iterator[int] = field(default_factory=count)
 
     def final(self, tensor: str, cell: tuple[Index, ...], facts: Facts) -> Sym:
@@ -70,25 +74,22 @@ class Reach:
 
     # -- the last assignment -------------------------------------------------------------------------------------
 
-    def _latest(self, place: _Place, left: list[Write], facts: Facts) -> Sym:
+    def _latest(self, place: _Place, left: Sequence[Write], facts: Facts) -> Sym:
         """The value if the last plain assignment is one of those left, or none."""
         for n, write in enumerate(left):
             for env in islice(self._guesses(place, write, facts), GUESSES):
-                conds = open_ones(facts, self._hits(place, write, env))
+                conds = self.logic.open_ones(facts, self._hits(place, write, env))
                 known = (*facts, *conds)
-                if impossible(known) or not self._is_last(place, write, env, known):
+                if (conds and self.logic.impossible(known)) or not self._is_last(place, write, env, known):
                     continue
                 value = self._since(place, write, env, known)
-                if not conds:
+                others = joined(facts, (negation(both(conds)),))
+                if not conds or self.logic.impossible(others):
                     return value
-                rest = [*left[n:]]
-                others = (*facts, negation(both(conds)))
-                if impossible(others):
-                    return value
-                return Choice(both(conds), value, self._latest(place, rest, others))
+                return Choice(both(conds), value, self._latest(place, left[n:], others))
         for write in place.plain:
             _, env = self._another(place, write)
-            if not impossible((*facts, *normalised(facts, self._hits(place, write, env)))):
+            if not self.logic.impossible(joined(facts, self._hits(place, write, env))):
                 raise Unresolved(f"which assignment to `{place.buffer}` comes last is not clear", place.span)
         return self._since(place, None, {}, facts)
 
@@ -103,7 +104,7 @@ class Reach:
         for other in place.plain:
             _, another = self._another(place, other)
             hits = self._hits(place, other, another)
-            if not impossible((*facts, *normalised(facts, (*hits, before(write, env, other, another))))):
+            if not self.logic.impossible(joined(facts, (*hits, before(write, env, other, another)))):
                 return False
         return True
 
@@ -124,7 +125,7 @@ class Reach:
         free = [loop for loop in write.loops if loop.var not in known]
         pinned = list(_pinned(write, free))
         exact = [(i, c) for i, c in zip(write.stmt.index, place.cell, strict=True)]
-        for some in (exact, [*pinned, *exact]):
+        for some in ([*pinned, *exact], exact) if pinned else (exact,):
             found = known | solve(some, free, known)
             open_loops = [loop for loop in free if loop.var not in found]
             for values in product(*(self._ends(loop, place.at) for loop in open_loops)):
@@ -147,88 +148,112 @@ class Reach:
     def _since(self, place: _Place, write: Write | None, env: Env, facts: Facts) -> Sym:
         """The value at the point if the last plain assignment is this one (None: what was there at the start)."""
         dtype = self.flat.types[place.buffer]
-        at = place.at
-        if write is not None:
-            start = stored(dtype, self._value(write.stmt.rhs, Point(write, env, facts, at.depth + 1), dtype))
-        elif place.buffer in self.flat.tensors:
-            start = Held(place.buffer, place.cell, dtype)
-        else:
-            start = None
-        terms = [t for w in place.writes if w.stmt.op == "+=" for t in self._terms(place, w, write, env, facts)]
-        if start is None:
-            raise Unresolved(f"`{place.buffer}` is read where nothing is known to have been written to it", place.span)
+        start = self._start(place, write, env, facts)
+        sums = [w for w in place.writes if w.stmt.op == "+="]
+        terms = [(w, t) for w in sums for t in self._terms(place, w, write, env, facts)]
         if not terms:
             return start
+        kinds = {self._kind(w) for w, _ in terms}
+        match terms:
+            case [(_, Term((), guards, value))]:
+                (kind,) = kinds
+                once = stored(dtype, Op("+", kind, (stored(kind, start), value)))
+                return once if not guards else Choice(both(guards), once, start)
         if not reassociable(dtype, False):
             raise Unresolved(f"sums in {dtype.value} are rounded at every step", place.span)
-        return Sum(computed(dtype), start, tuple(terms))
+        if kinds != {computed(dtype)}:
+            raise Unresolved(f"sums in {dtype.value} of values of a wider type are rounded at every step", place.span)
+        return stored(dtype, Sum(computed(dtype), start, tuple(t for _, t in terms)))
+
+    def _start(self, place: _Place, write: Write | None, env: Env, facts: Facts) -> Sym:
+        """What the last plain assignment left, or what was there at the start."""
+        dtype = self.flat.types[place.buffer]
+        if write is not None:
+            at = Point(write, env, facts, place.at.depth + 1)
+            return stored(dtype, self._widened(write.stmt.rhs, at, self._kind(write)))
+        if place.buffer in self.flat.tensors:
+            return Held(place.buffer, place.cell, dtype)
+        raise Unresolved(f"`{place.buffer}` is read where nothing is known to have been written to it", place.span)
+
+    def _kind(self, write: Write) -> Scalar:
+        """The type that an assignment is computed in."""
+        stmt = write.stmt
+        whole = Arith("+", Read(stmt.buffer, stmt.index), stmt.rhs) if stmt.op == "+=" else stmt.rhs
+        return value_type(whole, self.flat.types) or computed(self.flat.types[stmt.buffer])
 
     def _terms(self, place: _Place, added: Write, since: Write | None, env: Env, facts: Facts) -> Iterator[Term]:
         """What a `+=` adds to the cell between an assignment and the point."""
         free, any_env = self._another(place, added)
-        hits = self._hits(place, added, any_env)
-        if since is not None:
-            hits += conjuncts(before(since, env, added, any_env))
-        hits = normalised(facts, hits)
-        if impossible((*facts, *hits)):
+        hits = joined(facts, self._added(place, added, any_env, since, env))
+        if self.logic.impossible(hits):
             return
         known = self._shared(place, added)
         found = solve(list(zip(added.stmt.index, place.cell, strict=True)), free, known)
         exact = {
             n: v
             for n, v in found.items()
-            if implied((*facts, *hits), Cmp("==", any_env[n], substitute_index(v, any_env)))
+            if self.logic.implied(hits, Cmp("==", any_env[n], substitute_index(v, any_env)))
         }
         named = {loop.var: f"{loop.var}~{next(self.names)}" for loop in free if loop.var not in exact}
-        at = _closed(known | exact | {v: Var(n) for v, n in named.items()}, free)
+        normal = normal_under(facts)
+        at = {
+            n: normal.index(v) for n, v in _closed(known | exact | {v: Var(n) for v, n in named.items()}, free).items()
+        }
         ranges = tuple(
             (named[loop.var], substitute_index(loop.lo, at), substitute_index(loop.hi, at))
             for loop in free
             if loop.var in named
         )
-        inside = tuple(c for loop in free if loop.var in named for c in loop.inside(at))
-        conds = self._hits(place, added, at)
-        if since is not None:
-            conds += conjuncts(before(since, env, added, at))
-        guards = open_ones((*facts, *inside), conds)
-        here = (*facts, *inside, *guards)
-        dtype = self.flat.types[place.buffer]
-        value = stored(computed(dtype), self._value(added.stmt.rhs, Point(added, at, here, place.at.depth + 1), dtype))
+        inside = joined(facts, (c for loop in free if loop.var in named for c in loop.inside(at)))
+        guards = self.logic.open_ones(inside, self._added(place, added, at, since, env))
+        value = self._widened(
+            added.stmt.rhs, Point(added, at, (*inside, *guards), place.at.depth + 1), self._kind(added)
+        )
         yield Term(ranges, guards, value)
+
+    def _added(self, place: _Place, added: Write, at: Env, since: Write | None, env: Env) -> Facts:
+        """A `+=` adds to the cell, after an assignment and before the point."""
+        after = () if since is None else conjuncts(before(since, env, added, at))
+        return (*self._hits(place, added, at), *after)
 
     # -- right-hand sides ----------------------------------------------------------------------------------------
 
-    def _value(self, value: Value, at: Point, target: Scalar) -> Sym:
-        kind = value_type(value, self.flat.types) or computed(target)
+    def _widened(self, value: Value, at: Point, kind: Scalar) -> Sym:
+        """A value as an operand of an operation in this type, which it adapts to if it has none of its own."""
+        return stored(kind, self._value(value, at, kind))
+
+    def _value(self, value: Value, at: Point, expected: Scalar) -> Sym:
+        kind = value_type(value, self.flat.types) or expected
         match value:
             case Read(buffer, index, span):
                 if not index and buffer not in self.flat.scopes and buffer not in self.flat.tensors:
                     return Held(buffer, (), self.flat.types[buffer])
-                cell = tuple(substitute_index(i, at.env) for i in index)
+                normal = normal_under(at.facts)
+                cell = tuple(normal.index(substitute_index(i, at.env)) for i in index)
                 return self._held(buffer, cell, at, span)
             case Num(number):
-                return stored(kind, Const(number))
+                return Const(float(np.asarray(number, compute_dtype(kind))), kind)
             case FromIndex(index):
                 return Number(substitute_index(index, at.env))
             case Cast(to, arg):
-                return stored(to, self._value(arg, at, value_type(arg, self.flat.types) or Scalar.F64))
+                return stored(to, self._widened(arg, at, value_type(arg, self.flat.types) or Scalar.F64))
             case Select(cond, then, orelse):
                 return self._select(substitute_cond(cond, at.env), then, orelse, at, kind)
             case Neg(arg):
-                return Op("neg", kind, (self._value(arg, at, kind),))
+                return Op("neg", kind, (self._widened(arg, at, kind),))
             case Arith(op, left, right):
-                return Op(op, kind, (self._value(left, at, kind), self._value(right, at, kind)))
+                return Op(op, kind, (self._widened(left, at, kind), self._widened(right, at, kind)))
             case Call(fn, args):
-                return Op(fn, kind, tuple(self._value(a, at, kind) for a in args))
+                return Op(fn, kind, tuple(self._widened(a, at, kind) for a in args))
 
     def _select(self, cond: Cond, then: Value, orelse: Value, at: Point, kind: Scalar) -> Sym:
-        yes, no = open_ones(at.facts, conjuncts(cond)), negation(cond)
+        yes = self.logic.open_ones(at.facts, conjuncts(cond))
         if not yes:
-            return self._value(then, at, kind)
-        if implied(at.facts, no):
-            return self._value(orelse, at, kind)
-        one, other = (Point(at.write, at.env, (*at.facts, c), at.depth) for c in (both(yes), negation(both(yes))))
-        return Choice(both(yes), self._value(then, one, kind), self._value(orelse, other, kind))
+            return self._widened(then, at, kind)
+        if self.logic.implied(at.facts, negation(cond)):
+            return self._widened(orelse, at, kind)
+        one, other = (replace(at, facts=joined(at.facts, (c,))) for c in (both(yes), negation(both(yes))))
+        return Choice(both(yes), self._widened(then, one, kind), self._widened(orelse, other, kind))
 
 
 @dataclass(frozen=True, slots=True)

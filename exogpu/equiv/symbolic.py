@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from exogpu.ir.index import Cond, Index
-from exogpu.ir.numeric import convert
+from exogpu.ir.numeric import compute_dtype, convert
 from exogpu.ir.types import Scalar
+from exogpu.ir.value_type import computed
 from exogpu.ir.walk import substitute_cond, substitute_index
 
 
@@ -27,9 +28,15 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """A number, as it is stored."""
+    """A number, in the type that it is computed in."""
 
     value: float
+    dtype: Scalar
+
+    @property
+    def is_zero(self) -> bool:
+        """Zero of either sign."""
+        return self.value == 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """An operation or function of data expressions, computed in a type: I32, F32 or F64."""
+    """An operation or function, computed in a type: I32, F32 or F64; its operands are of this type."""
 
     op: str
     dtype: Scalar
@@ -50,7 +57,7 @@ class Op:
 
 @dataclass(frozen=True, slots=True)
 class Rounded:
-    """A value converted to a storage type that does not have all values of its own."""
+    """A value converted to a storage type."""
 
     to: Scalar
     arg: Sym
@@ -93,27 +100,31 @@ Sym = Held | Const | Number | Op | Rounded | Choice | Sum
 _WITHIN: Mapping[Scalar, frozenset[Scalar]] = {
     Scalar.F64: frozenset(s for s in Scalar if s.is_float) | {Scalar.I8, Scalar.U8, Scalar.I32},
     Scalar.F32: frozenset(s for s in Scalar if s.is_float and s is not Scalar.F64) | {Scalar.I8, Scalar.U8},
-    Scalar.TF32: frozenset((Scalar.TF32, Scalar.F16, Scalar.BF16, Scalar.E4M3, Scalar.E5M2)),
+    Scalar.TF32: frozenset((Scalar.F16, Scalar.BF16, Scalar.E4M3, Scalar.E5M2)),
     Scalar.F16: frozenset((Scalar.F16, Scalar.E4M3, Scalar.E5M2)),
     Scalar.BF16: frozenset((Scalar.BF16, Scalar.E4M3, Scalar.E5M2)),
     Scalar.E4M3: frozenset((Scalar.E4M3,)),
-    Scalar.E5M2: frozenset((Scalar.E5M2,)),
+    Scalar.E5M2: frozenset(),
     Scalar.I32: frozenset((Scalar.I32, Scalar.I8, Scalar.U8)),
     Scalar.I8: frozenset((Scalar.I8,)),
     Scalar.U8: frozenset((Scalar.U8,)),
 }
-"""For each type, those all of whose values it has, too."""
+"""For each type, those whose values a conversion to it leaves alone. An argument in tf32 may have more bits than tf32
+has, and one in e5m2 may hold an infinity: stores round the one and clamp the other, so neither type is in its own set."""
 
 
 def stored(to: Scalar, value: Sym) -> Sym:
-    """A value converted to a storage type."""
+    """A value converted to a storage type, or to a type that values are computed in."""
     match value:
-        case Const(number):
+        case Const(number, dtype):
             with np.errstate(all="ignore"):
-                return Const(float(convert(np.asarray(number, np.float64), to)))
+                rounded = convert(np.asarray(number, compute_dtype(dtype)), to)
+            return Const(float(rounded), computed(to))
         case Choice(cond, then, orelse):
             return Choice(cond, stored(to, then), stored(to, orelse))
-        case Held(dtype=dtype) | Op(dtype=dtype) | Sum(dtype=dtype) | Rounded(to=dtype):
+        case Rounded(dtype):
+            return value if dtype is to or dtype in _WITHIN[to] else Rounded(to, value)
+        case Held(dtype=dtype) | Op(dtype=dtype) | Sum(dtype=dtype):
             return value if dtype in _WITHIN[to] else Rounded(to, value)
         case Number():
             return Rounded(to, value)

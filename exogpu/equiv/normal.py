@@ -7,7 +7,7 @@ as far as what lies below it may overflow. Every rule is an identity of integers
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import gcd
 

@@ -18,6 +18,7 @@ from exogpu.equiv.solve import solve
 from exogpu.equiv.symbolic import Choice, Const, Held, Number, Op, Sum, Sym, Term, stored
 from exogpu.ir.index import Cmp, Cond, Index, Int, Var
 from exogpu.ir.interp.plan import reassociable
+from exogpu.ir.linear import literal
 from exogpu.ir.numeric import compute_dtype
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
@@ -188,12 +189,9 @@ class Reach:
         if self.logic.impossible(hits):
             return
         known = self._shared(place, added)
-        found = solve(list(zip(added.stmt.index, place.cell, strict=True)), free, known)
-        exact = {
-            n: v
-            for n, v in found.items()
-            if self.logic.implied(hits, Cmp("==", any_env[n], substitute_index(v, any_env)))
-        }
+        once = {loop.var: loop.lo for loop in free if literal(subtract(loop.hi, loop.lo)) == 1}
+        found = once | solve(list(zip(added.stmt.index, place.cell, strict=True)), free, known)
+        exact = {n: v for n, v in found.items() if self.logic.implied(hits, _at(n, v, any_env))}
         named = {loop.var: f"{loop.var}~{next(self.names)}" for loop in free if loop.var not in exact}
         normal = normal_under(facts)
         at = {
@@ -266,6 +264,11 @@ class _Place:
     span: Span
     plain: tuple[Write, ...]
     writes: tuple[Write, ...]
+
+
+def _at(name: str, value: Index, env: Env) -> Cond:
+    """A variable has a value that others may be part of."""
+    return Cmp("==", env[name], substitute_index(value, env))
 
 
 def _pinned(write: Write, free: list[Loop]) -> Iterator[tuple[Index, Index]]:

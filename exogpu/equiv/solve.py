@@ -66,7 +66,7 @@ class Solution:
                 return False
 
     def guess(self) -> bool:
-        """Settles a variable of which only a quotient or a remainder is known: the other is that of the target, or 0."""
+        """Settles a variable of which only a quotient or a remainder is known: the other is the target's, or 0."""
         for atom, value in self.atoms.items():
             match atom:
                 case Bin(op, inner, Int(m)) if index_names(inner) & self.unknown.keys() - self.values.keys():
@@ -87,5 +87,6 @@ def solve(
     left = [(substitute_index(e, known), target) for e, target in equations]
     progress = True
     while progress:
-        progress = any([solution.equation(e, target) for e, target in left]) or solution.guess()
+        learnt = [solution.equation(e, target) for e, target in left]
+        progress = any(learnt) or solution.guess()
     return solution.values

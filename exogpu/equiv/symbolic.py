@@ -109,8 +109,8 @@ _WITHIN: Mapping[Scalar, frozenset[Scalar]] = {
     Scalar.I8: frozenset((Scalar.I8,)),
     Scalar.U8: frozenset((Scalar.U8,)),
 }
-"""For each type, those whose values a conversion to it leaves alone. An argument in tf32 may have more bits than tf32
-has, and one in e5m2 may hold an infinity: stores round the one and clamp the other, so neither type is in its own set."""
+"""For each type, those whose values a conversion to it leaves alone. A tf32 argument may have more bits than tf32, and
+one in e5m2 may hold an infinity: a store rounds the one and clamps the other, so neither type is in its own set."""
 
 
 def stored(to: Scalar, value: Sym) -> Sym:

@@ -18,6 +18,9 @@ from exogpu.smt.terms import TermApi
 
 Facts = tuple[Cond, ...]
 
+RLIMIT = 2_000_000
+"""Z3 resource units per question: most take a hundredth of it, and many are asked."""
+
 _OPPOSITE: dict[CmpOp, CmpOp] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
@@ -70,7 +73,7 @@ def joined(facts: Facts, conds: Iterable[Cond]) -> Facts:
 class Logic:
     """Answers questions about conditions, for all integers; it remembers the answers."""
 
-    engine: Engine = field(default_factory=lambda: Engine(TermApi()))
+    engine: Engine = field(default_factory=lambda: Engine(TermApi(), RLIMIT))
     answers: dict[tuple[Facts, Cond], bool] = field(default_factory=dict)
 
     def implied(self, facts: Facts, cond: Cond) -> bool:

@@ -61,12 +61,13 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Flat:
-    """A procedure's assignments in program order; for each buffer its type, and for each that it allocates the loops
-    around the allocation: their variables say which of its executions is meant."""
+    """A procedure's assignments in program order; for each buffer its type and shape, and for each that it allocates
+    the loops around the allocation: their variables say which of its executions is meant."""
 
     proc: Proc
     writes: tuple[Write, ...]
     types: Mapping[str, Scalar]
+    shapes: Mapping[str, tuple[Index, ...]]
     scopes: Mapping[str, frozenset[str]]
     tensors: Mapping[str, TensorArg]
 
@@ -109,10 +110,12 @@ def flatten(proc: Proc) -> Flat:
     """The assignments of a procedure."""
     walk = _Walk()
     walk.block(sequential(proc), (), (), {})
-    types = {name: info.dtype for name, info in buffers_of(proc).items()}
+    buffers = buffers_of(proc)
+    types = {name: info.dtype for name, info in buffers.items()}
+    shapes = {name: info.shape for name, info in buffers.items()}
     types |= {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)}
     tensors = {a.name: a for a in proc.args if isinstance(a, TensorArg)}
-    return Flat(proc, tuple(walk.writes), types, walk.scopes, tensors)
+    return Flat(proc, tuple(walk.writes), types, shapes, walk.scopes, tensors)
 
 
 def before(a: Write, x: Mapping[str, Index], b: Write | None, y: Mapping[str, Index]) -> Cond:

@@ -5,23 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import count
 
-from exogpu.equiv.conditions import Logic, joined
+from exogpu.equiv.bounds import outside
+from exogpu.equiv.conditions import Facts, Logic, joined
 from exogpu.equiv.flat import flatten
 from exogpu.equiv.reach import Reach, Unresolved
 from exogpu.equiv.same import Comparison
 from exogpu.ir.index import Cmp, Cond, Int, Var
 from exogpu.ir.interp import written_tensors
 from exogpu.ir.proc import Proc, TensorArg
-from exogpu.schedule.facts import known_sizes
 from exogpu.source import Span
 
 
 @dataclass(frozen=True, slots=True)
 class Equal:
-    """Proved, element by element."""
+    """Proved, element by element; for `reassociated` up to the order of sums."""
 
-    tensors: tuple[str, ...]
-    reassociated: bool
+    reassociated: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +31,40 @@ class Open:
     span: Span
 
 
-def prove(a: Proc, b: Proc) -> Equal | Open:
-    """Whether both leave the same in every tensor, at all sizes that both allow; their arguments are the same."""
-    facts = tuple(dict.fromkeys((*known_sizes(a), *known_sizes(b))))
-    logic, names = Logic(), count()
-    one, other = Reach(flatten(a), logic, names), Reach(flatten(b), logic, names)
-    comparison = Comparison(logic)
-    written = tuple(dict.fromkeys((*written_tensors(a), *written_tensors(b))))
-    for name in written:
+def written(a: Proc, b: Proc) -> tuple[str, ...]:
+    """The tensors that one of them writes."""
+    return tuple(dict.fromkeys((*written_tensors(a), *written_tensors(b))))
+
+
+def prove(a: Proc, b: Proc, facts: Facts, logic: Logic) -> Equal | Open:
+    """Whether both leave the same in every tensor wherever the facts hold; their arguments are the same."""
+    names = count()
+    flats = flatten(a), flatten(b)
+    for flat in flats:
+        where = outside(flat, logic, facts)
+        if where is not None:
+            buffer, span = where
+            return Open(f"no proof that `{flat.proc.name}` stays inside `{buffer}`", span)
+    one, other = (Reach(flat, logic, names) for flat in flats)
+    reassociated: list[str] = []
+    for name in written(a, b):
         tensor = next(t for t in a.args if isinstance(t, TensorArg) and t.name == name)
         cell = tuple(Var(f"{name}[{d}]") for d in range(len(tensor.shape)))
-        ranges: list[Cond] = []
-        for v, extent in zip(cell, tensor.shape, strict=True):
-            ranges += [Cmp(">=", v, Int(0)), Cmp("<", v, extent)]
-        here = joined(joined((), facts), ranges)
+        here = joined(facts, _within(cell, tensor))
+        comparison = Comparison(logic)
         try:
             x, y = one.final(name, cell, here), other.final(name, cell, here)
         except Unresolved as e:
             return Open(e.reason, e.span)
         if not comparison.same(x, y, here):
             return Open(f"no proof that both leave the same in `{name}`", b.span)
-    return Equal(written, comparison.reassociated)
+        reassociated += [name] if comparison.reassociated else []
+    return Equal(tuple(reassociated))
+
+
+def _within(cell: tuple[Var, ...], tensor: TensorArg) -> list[Cond]:
+    return [
+        cond
+        for v, extent in zip(cell, tensor.shape, strict=True)
+        for cond in (Cmp("<=", Int(0), v), Cmp("<", v, extent))
+    ]

@@ -160,11 +160,13 @@ class Reach:
                 (kind,) = kinds
                 once = stored(dtype, Op("+", kind, (stored(kind, start), value)))
                 return once if not guards else Choice(both(guards), once, start)
-        if not reassociable(dtype, False):
-            raise Unresolved(f"sums in {dtype.value} are rounded at every step", place.span)
         if kinds != {computed(dtype)}:
             raise Unresolved(f"sums in {dtype.value} of values of a wider type are rounded at every step", place.span)
-        return stored(dtype, Sum(computed(dtype), start, tuple(t for _, t in terms)))
+        if reassociable(dtype, False):
+            return stored(dtype, Sum(computed(dtype), start, tuple(t for _, t in terms)))
+        if len(terms) > 1:
+            raise Unresolved(f"several sums in {dtype.value} are rounded at every step", place.span)
+        return Sum(dtype, start, (terms[0][1],))
 
     def _start(self, place: _Place, write: Write | None, env: Env, facts: Facts) -> Sym:
         """What the last plain assignment left, or what was there at the start."""

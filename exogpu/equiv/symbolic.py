@@ -88,7 +88,8 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """`start` and all terms, added in a type in which sums may be reordered; in which order is left open."""
+    """`start` and all terms, added in a type in which sums may be reordered; in which order is left open. In a type
+    that rounds every partial sum there is one term, and the order is that of its variables, the first one slowest."""
 
     dtype: Scalar
     start: Sym

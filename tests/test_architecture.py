@@ -33,8 +33,8 @@ ALLOWED = {
     "smt": BASE | {"ir"},
     "verify": BASE | {"ir", "smt"},
     "codegen": BASE | {"ir", "smt", "verify"},
-    "report": BASE | {"codes", "verify"},
-    "cli": BASE | FRONT | {"codes", "report", "verify", "codegen"},
+    "report": BASE | {"codes", "equiv", "verify"},
+    "cli": BASE | FRONT | {"codes", "equiv", "report", "verify", "codegen"},
     "__main__": {"cli"},
     "__init__": set[str](),
 }

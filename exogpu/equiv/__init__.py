@@ -1,7 +1,14 @@
-"""Equivalence of two procedures: that their sequential meanings are the same for all sizes."""
+"""Equivalence of two procedures: that their sequential meanings are the same for all sizes. `equivalent` is the way in;
+the rest, from the bottom up:
 
-from exogpu.equiv.equivalent import equivalent
-from exogpu.equiv.result import Equivalence, Verdict
-from exogpu.equiv.trial import Difference
-
-__all__ = ["Difference", "Equivalence", "Verdict", "equivalent"]
+ranges, normal          index expressions and conditions in a normal form
+conditions              questions about conditions, put to the solver
+flat                    a procedure as a list of assignments, with the loops and conditions around each
+symbolic                what an element holds, as an expression over what the arguments held
+solve, reach            the last assignment to an element before a point: guessed, and proved
+cases, same             values without choices; whether two are equal
+bounds, arguments       that both have a meaning, and for the same arguments
+prove                   all of it, tensor by tensor
+sizes, exact, trial     runs at small sizes that show a difference
+result                  what comes out
+"""

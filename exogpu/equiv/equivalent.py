@@ -9,7 +9,7 @@ from exogpu.diagnostics import BadInput
 from exogpu.equiv.arguments import mismatches
 from exogpu.equiv.conditions import Facts, Logic, joined
 from exogpu.equiv.prove import Equal, prove, written
-from exogpu.equiv.result import Equivalence, Verdict
+from exogpu.equiv.result import Equivalence, Side, Verdict
 from exogpu.equiv.trial import Tried, compare_runs
 from exogpu.ir.print_expr import cond_text
 from exogpu.ir.proc import Proc
@@ -37,7 +37,7 @@ def _decided(a: Proc, b: Proc) -> Equivalence:
     if problems:
         raise BadInput(problems)
     assumed = tuple(dict.fromkeys(cond_text(r.cond) for r in (*a.requires, *b.requires)))
-    nothing = Equivalence(a.name, b.name, Verdict.UNKNOWN, written(a, b), assumed=assumed)
+    nothing = Equivalence(Side(a.name, a.span), Side(b.name, b.span), Verdict.UNKNOWN, written(a, b), assumed=assumed)
     if logic.impossible(facts):
         return replace(nothing, verdict=Verdict.VACUOUS, reason="no sizes are allowed by both")
     return _proved(nothing, a, b, facts, logic)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from exogpu.equiv.trial import Difference
 from exogpu.source import Span
 
 
@@ -19,6 +18,26 @@ class Verdict(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two procedures: its name, and where it is written."""
+
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Sizes and inputs at which an element differs: the first one, with both values."""
+
+    sizes: tuple[tuple[str, int], ...]
+    inputs: str
+    tensor: str
+    index: tuple[int, ...]
+    a: float
+    b: float
+
+
+@dataclass(frozen=True, slots=True)
 class Equivalence:
     """What is known of two procedures.
 
@@ -26,8 +45,8 @@ class Equivalence:
     them included. `assumed` are the preconditions of either. `reason` says why nothing is known, and `span` where.
     """
 
-    a: str
-    b: str
+    a: Side
+    b: Side
     verdict: Verdict
     tensors: tuple[str, ...] = ()
     reassociated: tuple[str, ...] = ()
@@ -36,6 +55,7 @@ class Equivalence:
     span: Span | None = None
     difference: Difference | None = None
     seconds: float = 0.0
+    cached: bool = False
 
     @property
     def proved(self) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exogpu.equiv.exact import exact
+from exogpu.equiv.result import Difference
 from exogpu.equiv.sizes import candidates
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.interp import Argument, InterpError, interpret, written_tensors
@@ -31,18 +32,6 @@ FACTOR, FLOOR = 8.0, 1e-6
 """The difference in f64 that rounding may explain: so many times that of f32 to f64, and at least `FLOOR`."""
 
 Results = Mapping[str, NDArray[Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Sizes and inputs at which an element differs: the first one, with both values."""
-
-    sizes: tuple[tuple[str, int], ...]
-    inputs: str
-    tensor: str
-    index: tuple[int, ...]
-    a: float
-    b: float
 
 
 @dataclass(frozen=True, slots=True)

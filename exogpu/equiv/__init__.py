@@ -6,7 +6,7 @@ conditions              questions about conditions, put to the solver
 flat                    a procedure as a list of assignments, with the loops and conditions around each
 symbolic                what an element holds, as an expression over what the arguments held
 solve, reach            the last assignment to an element before a point: guessed, and proved
-cases, same             values without choices; whether two are equal
+cases, sums, same       values without choices; sums matched term by term; whether two values are equal
 bounds, arguments       that both have a meaning, and for the same arguments
 prove                   all of it, tensor by tensor
 sizes, exact, trial     runs at small sizes that show a difference

@@ -15,14 +15,6 @@ Case = tuple[Facts, Sym]
 Same = Callable[[Sym, Sym, Facts], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
-    """What is added up, and what for each choice of variables; zeros left out."""
-
-    starts: tuple[Sym, ...]
-    terms: tuple[Term, ...]
-
-
 def ranges(term: Term) -> Facts:
     """The ranges of the variables of a term."""
     return tuple(c for n, lo, hi in term.vars for c in (Cmp("<=", lo, Var(n)), Cmp("<", Var(n), hi)))
@@ -70,19 +62,14 @@ class Cases:
                 for more, inner in self.of(branch, joined(facts, conds)):
                     yield (*conds, *more), inner
 
-    def added(self, value: Sym, dtype: Scalar, facts: Facts) -> Added:
-        """A value as a sum in a type."""
-        starts: list[Sym] = []
+    def added(self, value: Sym, dtype: Scalar, facts: Facts) -> tuple[Term, ...]:
+        """A value as a sum in a type: what is added up, zeros left out."""
         terms: list[Term] = []
         for term in self._summands(Term((), (), value), dtype, facts):
             guards = self.logic.open_ones(joined(facts, ranges(term)), term.guards)
-            if guards and self.logic.impossible(joined(facts, inside(term))):
-                continue
-            if term.vars or guards:
+            if not guards or not self.logic.impossible(joined(facts, inside(term))):
                 terms.append(replace(term, guards=guards))
-            else:
-                starts.append(term.value)
-        return Added(tuple(starts), tuple(terms))
+        return tuple(terms)
 
     def _summands(self, term: Term, dtype: Scalar, facts: Facts) -> Iterator[Term]:
         for conds, value in self.of(term.value, joined(facts, inside(term))):

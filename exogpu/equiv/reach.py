@@ -27,8 +27,8 @@ from exogpu.ir.walk import substitute_cond, substitute_index
 from exogpu.schedule.terms import both, subtract
 from exogpu.source import Span
 
-DEEPEST = 60
-"""Most reads in one another; more are a recurrence that is no sum."""
+REPEATS = 4
+"""How often a value may depend on one assignment through another; more is a recurrence that is no sum."""
 GUESSES = 24
 
 Env = Mapping[str, Index]
@@ -44,12 +44,17 @@ class Unresolved(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Just before an assignment at its values of variables, or the end; with what is known there."""
+    """Just before an assignment at its values of variables, or the end; with what is known there, and the assignments
+    that its value is needed for."""
 
     write: Write | None
     env: Env
     facts: Facts
-    depth: int = 0
+    outer: tuple[Write, ...] = ()
+
+    def within(self, write: Write, env: Env, facts: Facts) -> Point:
+        """The point of an assignment whose value is needed at this one."""
+        return Point(write, env, facts, self.outer if self.write is None else (*self.outer, self.write))
 
 
 @dataclass
@@ -65,7 +70,7 @@ class Reach:
         return self._held(tensor, cell, Point(None, {}, facts), self.flat.proc.span)
 
     def _held(self, buffer: str, cell: tuple[Index, ...], at: Point, span: Span) -> Sym:
-        if at.depth > DEEPEST:
+        if at.write is not None and at.outer.count(at.write) >= REPEATS:
             raise Unresolved(f"the values of `{buffer}` are a recurrence that is no sum", span)
         writes = [w for w in self.flat.writes if w.stmt.buffer == buffer]
         plain = [w for w in writes if w.stmt.op == "="]
@@ -172,7 +177,7 @@ class Reach:
         """What the last plain assignment left, or what was there at the start."""
         dtype = self.flat.types[place.buffer]
         if write is not None:
-            at = Point(write, env, facts, place.at.depth + 1)
+            at = place.at.within(write, env, facts)
             return stored(dtype, self._widened(write.stmt.rhs, at, self._kind(write)))
         if place.buffer in self.flat.tensors:
             return Held(place.buffer, place.cell, dtype)
@@ -206,9 +211,7 @@ class Reach:
         )
         inside = joined(facts, (c for loop in free if loop.var in named for c in loop.inside(at)))
         guards = self.logic.open_ones(inside, self._added(place, added, at, since, env))
-        value = self._widened(
-            added.stmt.rhs, Point(added, at, (*inside, *guards), place.at.depth + 1), self._kind(added)
-        )
+        value = self._widened(added.stmt.rhs, place.at.within(added, at, (*inside, *guards)), self._kind(added))
         yield Term(ranges, guards, value)
 
     def _added(self, place: _Place, added: Write, at: Env, since: Write | None, env: Env) -> Facts:

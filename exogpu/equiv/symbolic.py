@@ -96,6 +96,9 @@ class Sum:
     terms: tuple[Term, ...]
 
 
+COMMUTES = ("+", "*", "min", "max")
+"""Operations whose operands may change places."""
+
 Sym = Held | Const | Number | Op | Rounded | Choice | Sum
 
 _WITHIN: Mapping[Scalar, frozenset[Scalar]] = {

@@ -24,8 +24,8 @@ from exogpu.ir.numeric import convert, storage_dtype
 from exogpu.ir.proc import Proc, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.types import Scalar
 
-MAGNITUDES = (2, 200)
-"""Largest inputs: the larger ones show where values are rounded."""
+MAGNITUDES = (2, 200, 2500)
+"""Largest inputs: the larger ones show where values are rounded, if their sums are still exact."""
 FILLS = (7, -3)
 """What fresh buffers hold: a result that depends on it says nothing."""
 FACTOR, FLOOR = 8.0, 1e-6
@@ -47,7 +47,7 @@ def compare_runs(a: Proc, b: Proc) -> Tried:
     """Runs both at small and odd sizes that both allow, smallest first, until they differ."""
     compared, trouble = 0, ""
     for n, sizes in enumerate(candidates(a, b)):
-        magnitude = MAGNITUDES[n % 2]
+        magnitude = MAGNITUDES[n % 3]
         try:
             found = _difference(a, b, integers(a, sizes, magnitude, n))
         except (InterpError, _Unwritten) as error:

@@ -18,8 +18,12 @@ from exogpu.smt.terms import TermApi
 
 Facts = tuple[Cond, ...]
 
-RLIMIT = 2_000_000
+RLIMIT = 500_000
 """Z3 resource units per question: most take a hundredth of it, and many are asked."""
+BUDGET = 6_000_000
+"""Z3 resource units for all questions of a comparison; two shipped kernels take about a tenth."""
+QUESTION = 2_000
+"""What a question costs besides, in the same units."""
 
 _OPPOSITE: dict[CmpOp, CmpOp] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
@@ -69,12 +73,17 @@ def joined(facts: Facts, conds: Iterable[Cond]) -> Facts:
     return tuple(dict.fromkeys((*facts, *normalised(facts, conds))))
 
 
+class Exhausted(Exception):
+    """The budget for questions is spent."""
+
+
 @dataclass
 class Logic:
-    """Answers questions about conditions, for all integers; it remembers the answers."""
+    """Answers questions about conditions, for all integers; it remembers the answers. `spent`: Z3 resource units."""
 
     engine: Engine = field(default_factory=lambda: Engine(TermApi(), RLIMIT))
     answers: dict[tuple[Facts, Cond], bool] = field(default_factory=dict)
+    spent: int = 0
 
     def implied(self, facts: Facts, cond: Cond) -> bool:
         """Whether the facts are known to imply a condition."""
@@ -100,11 +109,15 @@ class Logic:
         return self.answers[question]
 
     def _proved(self, facts: Facts, goal: Cond) -> bool:
-        """Whether the solver proves that the facts imply a condition."""
+        """Whether the solver proves that the facts imply a condition; Exhausted if the budget is spent."""
+        if self.spent > BUDGET:
+            raise Exhausted
         names = sorted(frozenset[str]().union(*(index_names(c) for c in (*facts, goal))))
         ctx = Context(self.engine.api)
         env = {name: symbol(name) for name in names}
         posed = [*(to_formula(ctx, c, env) for c in facts), ctx.api.negate(to_formula(ctx, goal, env))]
         solver = Solver(self.engine)
         solver.add([*posed, *ctx.new_facts()])
-        return isinstance(solver.check(small_core=False), Unsat)
+        answer = solver.check(small_core=False)
+        self.spent += solver.rlimit + QUESTION
+        return isinstance(answer, Unsat)

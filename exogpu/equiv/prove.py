@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from exogpu.equiv.bounds import outside
-from exogpu.equiv.conditions import Facts, Logic, joined
+from exogpu.equiv.conditions import Exhausted, Facts, Logic, joined
 from exogpu.equiv.flat import flatten
 from exogpu.equiv.reach import Reach, Unresolved
 from exogpu.equiv.same import Comparison
@@ -38,6 +38,15 @@ def written(a: Proc, b: Proc) -> tuple[str, ...]:
 
 def prove(a: Proc, b: Proc, facts: Facts, logic: Logic) -> Equal | Open:
     """Whether both leave the same in every tensor wherever the facts hold; their arguments are the same."""
+    try:
+        return _proved(a, b, facts, logic)
+    except Unresolved as e:
+        return Open(e.reason, e.span)
+    except Exhausted:
+        return Open("the budget for solver questions is spent", b.span)
+
+
+def _proved(a: Proc, b: Proc, facts: Facts, logic: Logic) -> Equal | Open:
     names = count()
     flats = flatten(a), flatten(b)
     for flat in flats:
@@ -52,10 +61,7 @@ def prove(a: Proc, b: Proc, facts: Facts, logic: Logic) -> Equal | Open:
         cell = tuple(Var(f"{name}[{d}]") for d in range(len(tensor.shape)))
         here = joined(facts, _within(cell, tensor))
         comparison = Comparison(logic)
-        try:
-            x, y = one.final(name, cell, here), other.final(name, cell, here)
-        except Unresolved as e:
-            return Open(e.reason, e.span)
+        x, y = one.final(name, cell, here), other.final(name, cell, here)
         if not comparison.same(x, y, here):
             return Open(f"no proof that both leave the same in `{name}`", b.span)
         reassociated += [name] if comparison.reassociated else []

@@ -27,10 +27,12 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Sizes and inputs at which an element differs: the first one, with both values."""
+    """Sizes and inputs at which an element differs: the first one, with both values. Inputs are integers from
+    `-magnitude` to `magnitude`, drawn from the seed (`exogpu.equiv.trial.integers`)."""
 
     sizes: tuple[tuple[str, int], ...]
-    inputs: str
+    magnitude: int
+    seed: int
     tensor: str
     index: tuple[int, ...]
     a: float

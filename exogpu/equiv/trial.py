@@ -54,8 +54,7 @@ def compare_runs(a: Proc, b: Proc) -> Tried:
             trouble = trouble or f"{_message(error)} ({_named(sizes)})"
             continue
         if found is not None:
-            inputs = f"integers from -{magnitude} to {magnitude}, seed {n}"
-            return Tried(Difference(tuple(sizes.items()), inputs, *found), compared, trouble)
+            return Tried(Difference(tuple(sizes.items()), magnitude, n, *found), compared, trouble)
         compared += 1
     return Tried(None, compared, trouble)
 

@@ -50,7 +50,8 @@ def _diagnostic(found: Equivalence) -> Diagnostic | None:
         element = f"{d.tensor}[{', '.join(map(str, d.index))}]"
         message = f"`{element}` is {d.a:.9g} in `{found.a.name}` and {d.b:.9g} in `{found.b.name}`"
         sizes = ", ".join(f"{name} = {value}" for name, value in d.sizes) or "there are no sizes"
-        notes = (f"witness: {sizes}", f"inputs: {d.inputs}", "confirmed by: both values computed by the interpreter")
+        inputs = f"inputs: integers from -{d.magnitude} to {d.magnitude}, seed {d.seed}"
+        notes = (f"witness: {sizes}", inputs, "confirmed by: both values computed by the interpreter")
         return Diagnostic("equiv.different", message, found.b.span, labels=there, notes=notes)
     if found.verdict is Verdict.PROVED:
         return None
@@ -104,7 +105,7 @@ def _side(run: Run, side: Side) -> dict[str, Any]:
 def _difference(d: Difference) -> dict[str, Any]:
     return {
         "sizes": dict(d.sizes),
-        "inputs": d.inputs,
+        "inputs": {"magnitude": d.magnitude, "seed": d.seed},
         "tensor": d.tensor,
         "index": list(d.index),
         "a": _number(d.a),

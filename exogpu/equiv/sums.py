@@ -73,6 +73,8 @@ class Matching:
         for pairs in islice(_pairs(term.value, whole.value), PAIRINGS):
             there = solve([(j, i) for i, j in pairs], _loops(whole), {})
             back = solve([(i, j) for i, j in pairs], _loops(term), {})
+            for n, m in zip(_left(term, back), _left(whole, there), strict=False):
+                there[m], back[n] = Var(n), Var(m)
             part = Part(term, there, back)
             if set(there) == set(whole.names) and set(back) == set(term.names) and self.embeds(part, whole, facts):
                 return part
@@ -95,6 +97,11 @@ class Matching:
         from_each = [both(part.reaches()) for part in parts]
         twice = either(both(pair) for pair in combinations(from_each, 2))
         return self.logic.implied(known, either(from_each)) and self.logic.implied(known, negation(twice))
+
+
+def _left(term: Term, solved: Map) -> list[str]:
+    """The variables that values do not depend on: those of both sides are paired in order."""
+    return [name for name in term.names if name not in solved]
 
 
 def _loops(term: Term) -> list[Loop]:

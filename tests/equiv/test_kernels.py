@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -24,8 +25,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @cache
+def specifications() -> Mapping[str, Proc]:
+    return load(Path(__file__).parent / "cases" / "specifications.py")
+
+
 def specification(name: str) -> Proc:
-    return load(Path(__file__).parent / "cases" / "specifications.py")[name]
+    return specifications()[name]
 
 
 @pytest.mark.parametrize(("kernel", "name"), SPECIFIED)

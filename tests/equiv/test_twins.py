@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -27,7 +28,7 @@ SAME = (
     ("scaled", "scaled_reversed"),
     ("exponentials", "exponentials_bound"),
 )
-UP_TO_ORDER = (("doubled", "added_twice"), ("total", "total_by_columns"))
+UP_TO_ORDER = (("total", "total_by_columns"), ("counted", "counted_by_columns"))
 DIFFERENT = (
     ("copy", "copy_all_but_one"),
     ("copy", "mirror"),
@@ -46,6 +47,7 @@ DIFFERENT = (
     ("exponentials", "exponentials_of_first"),
 )
 UNKNOWN = (
+    ("doubled", "added_twice", "no proof that both leave the same in `y`"),
     ("zero", "times_zero", "no proof that both leave the same in `y`"),
     ("unwritten", "unwritten", "`t` is read where nothing is known to have been written to it"),
     ("copy", "copy_too_far", "no proof that `copy_too_far` stays inside `y`"),
@@ -56,8 +58,12 @@ UNKNOWN = (
 
 
 @cache
+def twins() -> Mapping[str, Proc]:
+    return load(Path(__file__).parent / "cases" / "twins.py")
+
+
 def proc(name: str) -> Proc:
-    return load(Path(__file__).parent / "cases" / "twins.py")[name]
+    return twins()[name]
 
 
 def compared(a: str, b: str) -> Equivalence:
@@ -92,7 +98,7 @@ def test_what_is_neither_proved_nor_refuted(a: str, b: str, reason: str) -> None
     assert reason in found.reason
 
 
-@pytest.mark.parametrize("name", sorted({name for pair in (*SAME, *UP_TO_ORDER, *DIFFERENT) for name in pair}))
+@pytest.mark.parametrize("name", sorted({name for pair in (*SAME, *UP_TO_ORDER) for name in pair}))
 def test_everything_is_the_same_as_itself(name: str) -> None:
     found = equivalent(proc(name), proc(name))
     assert found.proved and found.reassociated == ()

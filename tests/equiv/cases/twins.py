@@ -216,6 +216,20 @@ def total_by_columns(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
 
 
 @algorithm
+def counted(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for i in seq(0, N):
+        for j in seq(0, M):
+            s[0] += x[i, 0]
+
+
+@algorithm
+def counted_by_columns(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for j in seq(0, M):
+        for i in seq(0, N):
+            s[0] += x[i, 0]
+
+
+@algorithm
 def total_of_triangle(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
     for i in seq(0, N):
         for j in seq(0, M):

@@ -1,5 +1,6 @@
 """User scheduling: rewrites of procedures, each proved to keep the sequential meaning for all sizes."""
 
+from exogpu.ir.stmt import Seq, Tasks, Threads, Unroll
 from exogpu.schedule.annotate import (
     Warpgroups,
     Warps,
@@ -51,6 +52,10 @@ __all__ = [
     "Gap",
     "Refused",
     "Schedule",
+    "Seq",
+    "Tasks",
+    "Threads",
+    "Unroll",
     "Warpgroups",
     "Warps",
     "accumulate",

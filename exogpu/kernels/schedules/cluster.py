@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from exogpu.ir.stmt import Tasks, Threads, Unroll
+from dataclasses import dataclass
+
+from exogpu.ir.stmt import Stmt
 from exogpu.kernels.schedules.steps import awaited_pieces, awaited_products, steps_along_k
 from exogpu.kernels.schedules.three_loops import matmul
 from exogpu.lang import *
@@ -21,25 +23,47 @@ from exogpu.schedule.library import (
     warp_specialise,
 )
 
-CLUSTER, STAGES, WGS, BN, BK = 2, 4, 2, 256, 64
-BM = 64 * WGS
-PART = BN // CLUSTER
-WARP, WARPGROUP, CTA = 32, 128, 128 * (1 + WGS)
+BK, PIECE = 64, 64
+WARP, WARPGROUP = 32, 128
+REGISTERS = {1: 240, 2: 232, 3: 152, 4: 104}
 
 
-def start() -> Schedule:
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """CTAs of a cluster, stages of the ring, consumer warpgroups (64 rows each), and columns of a tile."""
+
+    cluster: int = 2
+    stages: int = 4
+    consumers: int = 2
+    columns: int = 256
+
+    @property
+    def rows(self) -> int:
+        """Rows of C for each CTA."""
+        return 64 * self.consumers
+
+    @property
+    def threads(self) -> int:
+        """Threads of a CTA."""
+        return WARPGROUP * (1 + self.consumers)
+
+
+USUAL = Shape()
+
+
+def start(shape: Shape) -> Schedule:
     """The procedure with its launch configuration."""
     s = call(schedule(matmul(bf16, bf16)), "gemm_bf16_cluster")
     for size in ("M >= 1", "N >= 1", "K >= 1"):
         s = restrict(s, size)
-    roles = {"producer": Warpgroups(1, 40), "consumer": Warpgroups(WGS, 232)}
-    return launch(s, roles=roles, persistent=True, raster=8, cluster=CLUSTER)
+    roles = {"producer": Warpgroups(1, 40), "consumer": Warpgroups(shape.consumers, REGISTERS[shape.consumers])}
+    return launch(s, roles=roles, persistent=True, raster=8, cluster=shape.cluster)
 
 
-def tiles(s: Schedule) -> Schedule:
+def tiles(s: Schedule, shape: Shape) -> Schedule:
     """A tile of C for each cluster, with 64 rows of it for each warpgroup of each CTA."""
-    s = tile(s, ("m", CLUSTER * BM, "tm"), ("n", BN, "tn"))
-    s = divide(s, "m", BM, names=("c", "m"))
+    s = tile(s, ("m", shape.cluster * shape.rows, "tm"), ("n", shape.columns, "tn"))
+    s = divide(s, "m", shape.rows, names=("c", "m"))
     s = simplify(divide(s, "m", 64, names=("w", "m")))
     s = set_memory(sums_apart(s, "acc", "k", "tn"), "acc", WGMMA_D())
     s = divide(s, "k", BK, tail="guard", names=("k", "kk"))
@@ -47,72 +71,78 @@ def tiles(s: Schedule) -> Schedule:
     return clear_first(s, "acc", "c", "w")
 
 
-def shared(s: Schedule) -> Schedule:
-    """Tiles of A and B in shared memory: one of A for each CTA, and a copy of that of B, filled part by part."""
-    k, tm, tn = (var(n) for n in ("k", "tm", "tn"))
-    products = s.find("c")
-    memory = SMEM(swizzle=128)
-    s = stage(s, products, window("A", (CLUSTER * BM * tm, CLUSTER * BM), (BK * k, BK)), "sA", memory, edges="zero")
-    s = stage(s, s.find(products).body(), window("B", (BN * tn, BN), (BK * k, BK)), "sB", memory, edges="zero")
+def shared(s: Schedule, shape: Shape) -> Schedule:
+    """Tiles in shared memory: each CTA has one of A, and a copy of the common one of B, filled part by part."""
+    products, memory, columns = s.find("c"), SMEM(swizzle=128), shape.columns
+    inner, c, k, tm, tn = products.body(), products.var, var("k"), var("tm"), var("tn")
+    part_of_a = window("A", (shape.cluster * shape.rows * tm + shape.rows * c, shape.rows), (BK * k, BK))
+    s = stage(s, inner, part_of_a, "sA", memory, edges="zero")
+    s = stage(s, inner, window("B", (columns * tn, columns), (BK * k, BK)), "sB", memory, edges="zero")
     s = unguarded(s, "for kk in _: _")
     s = unguarded(s, "acc[_] += _")
-    s = spread(s, "sB", "k")
-    s = fission(s, s.find("sB.load").after)
-    s = divide(s, "sA.load", BM, names=("c", "r"))
-    s = divide_dim(s, "sA", 0, BM)
-    s = divide(s, "sB.load", PART, names=("q", "r"))
+    s = spread(spread(s, "sA", "k"), "sB", "k")
+    for load in ("sB.load", "sA.load"):
+        s = fission(s, s.find(load).after)
+    s = divide(s, "sB.load", columns // shape.cluster, names=("q", "r"))
     s = reorder(s, s.find("sB.load").parent())
-    s = swap(simplify(s), "sA.load")
-    return fuse(s, "sA.load")
+    return simplify(fuse(s, s.find("sA.load").parent()))
 
 
-def epilogue(s: Schedule) -> Schedule:
+def epilogue(s: Schedule, shape: Shape) -> Schedule:
     """Through shared memory by TMA, in pieces of 64 columns, where rows of C have a multiple of 16 bytes."""
-    stores = s.find("C[_] = _")
+    stores, rows = s.find("C[_] = _"), shape.rows
     s = specialise(s, stores.around("c"), "N % 8 == 0")
     s = replace(s, s.find("C[_] = _ #1").around("m"), acc_store)
-    s = divide(s, s.find(stores).around("n"), 64, names=("p", "n"))
+    s = divide(s, s.find(stores).around("n"), PIECE, names=("p", "n"))
     s = simplify(outwards(s, s.find(stores).around("p"), s.find("if N % 8 == 0: _")))
     inner = s.find(stores)
     p, w, c, tn, tm = (inner.around(n).var for n in ("p", "w", "c", "tn", "tm"))
-    part = window("C", (CLUSTER * BM * tm + BM * c + 64 * w, 64), (BN * tn + 64 * p, 64))
+    part = window("C", (shape.cluster * rows * tm + rows * c + 64 * w, 64), (shape.columns * tn + PIECE * p, PIECE))
     memory = SMEM(swizzle=128, ring=2)
     s = through_shared(s, inner.around("m"), part, "stage", memory, fill=acc_store, drain=tma_store)
     return spread(s, "stage", "p")
 
 
-def parallel(s: Schedule) -> Schedule:
+def parallel(s: Schedule, shape: Shape) -> Schedule:
     """Who does what: one thread fills stages, the consumers multiply and store."""
-    fills, products = s.find("sA.load"), s.find("ks").around("c")
-    a, b = fills.body()[0], fills.body()[1]
-    s = pipeline(s, [("sA", a, tma_load), ("sB", b, tma_load_multicast)], STAGES, 4 * WGS * CLUSTER, ("full", "empty"))
+    loads, products = s.find("sA.load").parent(), s.find("ks").around("c")
+    fills = [("sA", "sA.load", tma_load), ("sB", loads.body()[1], tma_load_multicast)]
+    s = pipeline(s, fills, shape.stages, 4 * shape.consumers * shape.cluster, ("full", "empty"))
     s = replace(s, s.find("ks").body(), wgmma, accumulate="k > 0 or ks > 0")
     s = modes(s, Tasks(), "tm", "tn")
-    s = modes(s, Threads(CTA), "c")
+    s = modes(s, Threads(shape.threads), "c")
     s = modes(s, Threads(WARPGROUP), "w")
     s = modes(s, Unroll(), "ks", "p")
     s = once(once(s, "full", "p"), "tma_store(_)")
     stores = [s.find(f"acc_store(_) #{n}").around("c").body() for n in range(2)]
-    return warp_specialise(s, {"producer": [s.find(fills).body()], "consumer": [s.find(products).body(), *stores]})
+    return warp_specialise(s, {"producer": [s.find(loads).body()], "consumer": [s.find(products).body(), *stores]})
 
 
-def synchronised(s: Schedule) -> Schedule:
+def synchronised(s: Schedule, shape: Shape) -> Schedule:
     """When: a stage is freed when the next step has begun, a piece when TMA has read the one before."""
-    release = each("v", 4 * WGS, each("r", CLUSTER, arrive("empty", cta=var("r"), relaxed=True)), unit=WARP)
-    drained = each("w", WGS, sync(wgmma_wait, 0), unit=WARPGROUP)
-    read = each("w", WGS, each("t", 1, sync(bulk_wait_read, 0)), unit=WARPGROUP)
+
+    def of_each_cta(*stmts: Stmt) -> Stmt:
+        return each("c", shape.cluster, by("consumer", *stmts), unit=shape.threads)
+
+    to_all = each("r", shape.cluster, arrive("empty", cta=var("r"), relaxed=True))
+    release = each("v", 4 * shape.consumers, to_all, unit=WARP)
+    drained = each("w", shape.consumers, sync(wgmma_wait, 0), unit=WARPGROUP)
+    read = each("w", shape.consumers, each("t", 1, sync(bulk_wait_read, 0)), unit=WARPGROUP)
     products = s.find("ks").around("w")
     s = insert(s, products.before, wait("full"))
     s = insert(s, products.after, when("k > 0", release))
     s = awaited_products(s)
-    s = insert(s, s.find("k").after, each("c", CLUSTER, by("consumer", drained, release), unit=CTA))
+    s = insert(s, s.find("k").after, of_each_cta(drained, release))
     s = awaited_pieces(s, "acc_store(stage[_], _)", "tma_store(_)")
-    return insert(s, s.find("tm").after, (each("c", CLUSTER, by("consumer", read), unit=CTA), fence()))
+    return insert(s, s.find("tm").after, (of_each_cta(read), fence()))
 
 
-def derivation() -> Schedule:
+def derivation(shape: Shape = USUAL) -> Schedule:
     """All steps."""
-    return synchronised(parallel(epilogue(shared(tiles(start())))))
+    s = start(shape)
+    for part in (tiles, shared, epilogue, parallel, synchronised):
+        s = part(s, shape)
+    return s
 
 
 DERIVATION = derivation()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from exogpu.ir.stmt import Tasks, Threads, Unroll
 from exogpu.kernels.schedules.three_loops import matmul
 from exogpu.lang import *
 from exogpu.schedule import *

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exogpu.ir.stmt import Stmt, Tasks, Unroll
+from exogpu.ir.stmt import Stmt
 from exogpu.kernels.schedules.steps import awaited_products, steps_along_k
 from exogpu.kernels.schedules.three_loops import matmul
 from exogpu.lang import *

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from exogpu.ir.stmt import Tasks, Threads, Unroll
 from exogpu.kernels.schedules.steps import awaited_pieces, awaited_products, steps_along_k
 from exogpu.kernels.schedules.three_loops import matmul
 from exogpu.lang import *

@@ -11,10 +11,10 @@ from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Index
 from exogpu.ir.instr import Commit
 from exogpu.ir.walk import index_names
+from exogpu.smt.index import to_poly
 from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence
-from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import Actor, NoClosedForm, count_before, mixed_guards, thread_guards
 from exogpu.verify.program import (
@@ -217,9 +217,9 @@ class Phases:
         match numbering:
             case Stated(index):
                 return to_poly(self.model.ctx, index, x.env)
-            case Counted(of, rate):
+            case Counted(of, rate, lag):
                 total = sum((self.count(x, self.program.events[e]) for e in of), ZERO)
-                return self.model.ctx.floordiv(total, rate)
+                return self.model.ctx.floordiv(total, rate) - lag
 
     def cta(self, x: Instance) -> Poly:
         """The CTA whose barrier an arrive, await or copy means."""

@@ -7,7 +7,18 @@ from collections.abc import Iterator, Mapping
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.index import Bin, Int, Var
 from exogpu.ir.print_expr import cond_text, index_text, value_text
-from exogpu.ir.proc import Arg, BarrierDecl, Block, NamedBarrier, Proc, RoleDecl, ScalarArg, SizeArg, TensorArg
+from exogpu.ir.proc import (
+    UNSCHEDULED,
+    Arg,
+    BarrierDecl,
+    Block,
+    NamedBarrier,
+    Proc,
+    RoleDecl,
+    ScalarArg,
+    SizeArg,
+    TensorArg,
+)
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
@@ -46,10 +57,11 @@ def to_source(proc: Proc) -> str:
     args = [f"{STEP}{_argument(a)}," for a in proc.args]
     head = ["from __future__ import annotations", "", "from exogpu.lang import *", "", ""]
     body = [f"require({cond_text(r.cond)})" for r in proc.requires]
-    body.append(_block(proc.block))
+    body += [] if proc.block == UNSCHEDULED else [_block(proc.block)]
     body += [*map(declaration, proc.barriers), *map(declaration, proc.named)]
     body += _statements(proc.body, shapes)
-    signature = ["@proc", f"def {proc.name}(", *args, "):"] if args else ["@proc", f"def {proc.name}():"]
+    decorator = "@algorithm" if proc.block == UNSCHEDULED else "@proc"
+    signature = [decorator, f"def {proc.name}(", *args, "):"] if args else [decorator, f"def {proc.name}():"]
     lines = [*head, *_functions(proc), *signature, *(STEP + line for line in body)]
     return "\n".join(lines) + "\n"
 

@@ -15,9 +15,9 @@ from exogpu.ir.instr import Group, Mode, WgmmaFence
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Global, Mbarriers
 from exogpu.ir.skeleton.tree import Body, Skeleton
+from exogpu.smt.index import to_poly
 from exogpu.smt.poly import ZERO, Poly, lift
 from exogpu.smt.terms import Formula
-from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, Instance, Model
 from exogpu.verify.phases import Phases, executed_by, executors
 from exogpu.verify.pieces import Piece

@@ -102,7 +102,7 @@ def _edited(lines: Sequence[str], before: Proc, after: Proc, *, plain: bool) -> 
         if node is None or not _alone(lines, node):
             return None
         at = (node.end_lineno or node.lineno) if addition.after else node.lineno - 1
-        edits.append((at, at, _indented(node, _plainly(addition.lines) if plain else addition.lines)))
+        edits.append((at, at, _indented(node, _plainly(addition.lines, before) if plain else addition.lines)))
     out = list(lines)
     # the last first; of additions at one place, too, so that they end up in their order
     for _, (start, end, new) in sorted(enumerate(edits), key=lambda e: (e[1][0], e[1][1], e[0]), reverse=True):
@@ -114,9 +114,11 @@ def _indented(node: ast.stmt, lines: Iterable[str]) -> list[str]:
     return [" " * node.col_offset + line for line in lines]
 
 
-def _plainly(lines: Iterable[str]) -> list[str]:
-    """The lines without the numbers that tell loop variables of one kernel apart."""
+def _plainly(lines: Iterable[str], proc: Proc) -> list[str]:
+    """The lines without the numbers that tell loop variables of one kernel apart, and with `cta` for its threads."""
     text = "\n".join(lines)
+    if proc.block.cluster > 1:
+        text = re.sub(rf"\bunit={proc.block.threads}\b", "unit=cta", text)
     for var in re.findall(r"\bfor (\w+) in ", text):
         text = re.sub(rf"\b{var}\b", re.sub(r"(_\d+)+$", "", var), text)
     return text.split("\n")

@@ -102,8 +102,8 @@ def _synchronised(proc: Proc, policy: Policy, reasons: list[str]) -> Iterator[tu
 
 
 def _fewest(found: Changes, policy: Policy) -> Proc:
-    """The kernel with so few of the changes that it is proved: one, two, or all; and without what the changes make
-    superfluous."""
+    """The kernel with so few of the changes that it is proved: one, two, or all but those that take back what the
+    kernel may keep; and without what the changes make superfluous."""
     for number in (1, 2) if found.count <= FEW else (1,):
         for some in combinations(range(found.count), number) if number < found.count else ():
             made = frozenset(some)
@@ -112,7 +112,11 @@ def _fewest(found: Changes, policy: Policy) -> Proc:
                     if _holds(found.made(made | {removal}), policy):
                         made |= {removal}
                 return found.made(made)
-    return found.after
+    made = frozenset(range(found.count))
+    for change in sorted(made - found.additions):
+        if len(made) > 1 and _holds(found.made(made - {change}), policy):
+            made -= {change}
+    return found.made(made)
 
 
 def _holds(proc: Proc, policy: Policy) -> bool:

@@ -48,7 +48,7 @@ def landing_plan(
     for batch in _batches([t for t in used if t.landing and t.mode is not Mode.READ and t.buffer not in ringed]):
         allocs = tuple(homes[name] for name in dict.fromkeys(t.buffer for t in batch.copies))
         slots = min(_slots(a) for a in allocs)
-        full = naming("full", Ring(allocs, slots, batch.copies, batch.copies))
+        full = naming("full", Ring(allocs, allocs[0].parents, slots, batch.copies, batch.copies))
         size = sum(delivered(block, allocs, t, n) for t, n in zip(batch.copies, batch.times, strict=True))
         loops = [s for s in batch.last.path[: batch.level + 1] if is_threads(s) and not whole_ctas(block, s)]
         plan += Plan(

@@ -13,7 +13,7 @@ from math import prod
 
 from exogpu import isa
 from exogpu.ir.collective import WARP
-from exogpu.ir.index import Int, Var
+from exogpu.ir.index import Bin, Int, Var
 from exogpu.ir.instr import Group, Mode
 from exogpu.ir.proc import BarrierDecl, Block
 from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, For, Point, Role, Stmt, Threads
@@ -35,9 +35,11 @@ class Unplanned(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """Buffers that are allocated together, with their number of slots, and what one role writes and another reads."""
+    """Buffers that are filled and read together, with their number of slots, and what one role writes and another
+    reads. `scope`: the statements around one filling."""
 
     allocs: tuple[Node, ...]
+    scope: tuple[Stmt, ...]
     slots: int
     writes: tuple[Touch, ...]
     reads: tuple[Touch, ...]
@@ -73,9 +75,10 @@ class Side:
         return behind(self.last, 8, *stmts)
 
 
-def rings(block: Block, found: list[Node], used: list[Touch]) -> list[Ring]:
-    """Buffers that go from one role to another. Copies of which it is not known how many bytes fill a slot, or that do
-    not fill it alone, their own threads await: they count as done when these hand on the ring."""
+def rings(block: Block, found: list[Node], used: list[Touch], *, inner: bool) -> list[Ring]:
+    """Buffers that go from one role to another: once for each allocation, or with `inner` each time that a loop around
+    all their accesses turns. Copies of which it is not known how many bytes fill a slot, or that do not fill it alone,
+    their own threads await: they count as done when these hand on the ring."""
     groups: dict[object, list[Ring]] = {}
     for name, alloc in allocations(found).items():
         assert isinstance(alloc.stmt, Alloc)
@@ -87,15 +90,34 @@ def rings(block: Block, found: list[Node], used: list[Touch]) -> list[Ring]:
             continue
         roles = [frozenset(t.node.role for t in side) for side in (writes, reads)]
         if not (roles[0] & roles[1]) or (all(t.landing for t in writes) and len(roles[1]) > 1):
-            key = (tuple(map(id, alloc.parents)), *roles)
-            groups.setdefault(key, []).append(Ring((alloc,), alloc.stmt.memory.ring, writes, reads))
+            scope = _scope(alloc, (*writes, *reads)) if inner else alloc.parents
+            slots = alloc.stmt.memory.ring if scope == alloc.parents else _taken_in_turn((*writes, *reads))
+            key = (tuple(map(id, scope)), *roles)
+            groups.setdefault(key, []).append(Ring((alloc,), scope, slots, writes, reads))
     joined = [_joined(parts) for parts in groups.values()]
     return [ring if _announced(block, ring) else _awaited(ring) for ring in joined]
+
+
+def _scope(alloc: Node, touches: tuple[Touch, ...]) -> tuple[Stmt, ...]:
+    """What encloses the allocation, and the loops around all the accesses."""
+    shared = common(t.node.parents for t in touches)
+    depth = len(alloc.parents)
+    while depth < len(shared) and is_serial(shared[depth]):
+        depth += 1
+    return shared[:depth]
+
+
+def _taken_in_turn(touches: tuple[Touch, ...]) -> int:
+    """The number of slots of a buffer whose first index is always a remainder by it."""
+    divisors = {t.first.right if isinstance(t.first, Bin) and t.first.op == "%" else None for t in touches}
+    only = divisors.pop() if len(divisors) == 1 else None
+    return only.value if isinstance(only, Int) else 1
 
 
 def _joined(parts: list[Ring]) -> Ring:
     return Ring(
         tuple(a for p in parts for a in p.allocs),
+        parts[0].scope,
         min(p.slots for p in parts),
         tuple(t for p in parts for t in p.writes),
         tuple(t for p in parts for t in p.reads),
@@ -144,7 +166,7 @@ def _sides(block: Block, ring: Ring, touches: tuple[Touch, ...]) -> list[Side]:
 
 
 def _side(block: Block, ring: Ring, touches: tuple[Touch, ...]) -> Side:
-    depth = len(ring.allocs[0].parents)
+    depth = len(ring.scope)
     shared = common(t.node.parents for t in touches)
     single = all(t.landing or t.group is Group.BULK for t in touches)
     threads: list[Stmt] = []
@@ -207,14 +229,14 @@ def _each_warp(found: list[Node], side: Side, stmts: list[Stmt], arrive: Stmt, *
 
 def _times(block: Block, ring: Ring, side: Side, touch: Touch) -> int | None:
     """How often a copy of this side is executed in a CTA per execution of the side's block, if that is known."""
-    inner = [s for s in touch.node.path[len(ring.allocs[0].parents) :] if not isinstance(s, Role)]
+    inner = [s for s in touch.node.path[len(ring.scope) :] if not isinstance(s, Role)]
     own = (s for s in inner if not whole_ctas(block, s) and not any(same_threads(s, t) for t in side.threads))
     return product(own)
 
 
 def _in_flight(ring: Ring, side: Side, finished: list[Batch]) -> For | None:
     """The loop in whose next turn the products that read the ring are done, if all reads are such products."""
-    loop = ring.allocs[0].parents[-1] if ring.allocs[0].parents else None
+    loop = ring.scope[-1] if ring.scope else None
     for touch in side.touches:
         inside = [b for b in finished if any(p is b.first.stmt or p is b.last.stmt for p in touch.node.path)]
         if not inside or inside[0].carried is None or inside[0].carried is not loop:
@@ -235,8 +257,7 @@ def _release(block: Block, found: list[Node], ring: Ring, side: Side, empty: str
         arrive = by_threads("r", block.cluster, 1, remote)
     senders = block.cluster if everywhere else 1
     if all(t.group is Group.BULK for t in side.touches):
-        done = (call(isa.bulk_commit), call(isa.bulk_wait_read, pending=0))
-        return _executions(block, side) * senders, side.finish(found, *done, arrive)
+        return _executions(block, side) * senders, side.finish(found, call(isa.bulk_wait_read, pending=0), arrive)
     if loop is not None:
         warps = by_warps(side.size, arrive)
         plan = side.finish(found, not_first(loop, *warps)) + afterwards(found, loop, side.threads, 2, *warps)

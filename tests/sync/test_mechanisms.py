@@ -38,6 +38,8 @@ WORDS = {
     "added": {"bulk_commit": 1, "bulk_wait_read(1)": 1, "bulk_wait_read(0)": 1, "fence_proxy_async": 1, "Fence": 2},
     "some_bytes": {"mbarrier": 3, "tx=128": 1, "Await": 3, "Arrive": 3},
     "both_write": {"Fence": 3},
+    "slots_by_hand": {"ring=2": 2, "Await(empty, lag=2)": 1, "Await(full)": 1, "Fence": 2},
+    "passed_through": {"mbarrier": 1, "Await": 1, "bulk_wait_read(3)": 1, "bulk_wait_read(0)": 1},
 }
 """How often these words stand in the synchronised kernels."""
 

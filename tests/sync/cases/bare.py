@@ -297,3 +297,32 @@ def both_write(M: size, N: size, X: f32[N, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
         with role(left):
             for t in threads(32):
                 Y[i, t] = s[31 - t]
+
+
+@proc
+def slots_by_hand(M: size, N: size, X: f32[M + N, 32] @ GMEM, Y: f32[M, 32] @ GMEM):
+    """The slots of a buffer are chosen by the loop in which one role fills and another reads it."""
+    require(M <= 1000 and N <= 1000)
+    block(writer=warps(1), reader=warps(1))
+    for i in tasks(0, M):
+        s: f32[2, 32] @ SMEM
+        for k in seq(0, N):
+            with role(writer):
+                for t in threads(32):
+                    s[k % 2, t] = X[i + k, t]
+            with role(reader):
+                for t in threads(32):
+                    Y[i, t] += s[k % 2, 31 - t]
+
+
+@proc
+def passed_through(M: size, N: size, X: f32[M, N] @ GMEM, Y: f32[M, N] @ GMEM):
+    """One thread loads and stores."""
+    require(M >= 1 and N >= 1 and N % 4 == 0)
+    block(32, persistent=True)
+    for i in tasks(0, ceildiv(M, 32)):
+        for k in seq(0, ceildiv(N, 32)):
+            s: f32[32, 32] @ SMEM(ring=4)
+            for p in threads(1):
+                tma_load(s[:, :], X[32 * i : 32 * i + 32, 32 * k : 32 * k + 32])
+                tma_store(Y[32 * i : 32 * i + 32, 32 * k : 32 * k + 32], s[:, :])

@@ -237,12 +237,19 @@ class Unrolling:
 
     def _alike(self, thread: int) -> int:
         """The first of the threads around this one that perform the same, and so give it the same numbers."""
-        return thread if self._chosen else self._bounds[bisect_right(self._bounds, thread) - 1]
+        return self._bounds[bisect_right(self._bounds, thread) - 1]
 
     @cached_property
     def _bounds(self) -> list[int]:
-        """Where threads begin that perform something else than those before, or are of another CTA."""
-        return sorted({*self.program.everybody[:: self.program.threads], *chain.from_iterable(self._performed)})
+        """Where threads begin that perform something else than those before, or are of another CTA. Where units take
+        turns, they are divided in one way, since each counts what the others perform."""
+        starts = range(0, len(self.program.everybody), self.program.threads)
+        bounds = {*starts, *chain.from_iterable(self._performed)}
+        for turns in {self.items[n].event.selection for n in self._chosen}:
+            if turns is not None:
+                bounds |= {start + turns.base + part for start in starts for part in (0, turns.count * turns.size)}
+                bounds |= {peer for bound in bounds if turns.includes(bound) for peer in turns.peers(bound)}
+        return sorted(bounds)
 
     def _with_turns(self, thread: int, trace: list[int]) -> list[int]:
         """The trace with what the thread's peers perform when it is their turn."""

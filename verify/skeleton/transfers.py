@@ -38,7 +38,7 @@ def balanced(program: Program, barrier: Barrier, flows: tuple[Flow, ...]) -> Obl
     for flow in flows:
         amount, steady = _per_phase(flow)
         parts += steady
-        for _, cta in flow.channels:
+        for _, cta in flow.of_one_phase:
             balance[cta] += amount
             announced[cta] += max(amount, 0)
     wrong = {n for n in balance.values() if n}

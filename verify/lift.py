@@ -55,7 +55,10 @@ def lift_path(
     steps = list(zip(path, (*handed, False), strict=False))
     splits = dict.fromkeys((*signals, len(path), 0))
     counts = sizes if any(len(sequential(o.event)) > 1 for o in (x, y, *(n.item for n in path))) else None
-    for split, naming in product(splits, _namings(program, counts)):
+    settled: set[int] = set()
+    for naming, split in product(_namings(program, counts), splits):
+        if split in settled:
+            continue
         try:
             links = tuple(
                 _lift(program, node, on, naming, *(("x", x), ("y", y)) if i < split else (("y", y), ("x", x)))
@@ -66,7 +69,14 @@ def lift_path(
         chain = LiftedChain(links, tuple(edges), axioms)
         if chain not in out:
             out.append(chain)
+        if all(_is_flat(w) for link in links for _, w in link.where if isinstance(w, Flat | Near | First | Last)):
+            settled.add(split)
     return out
+
+
+def _is_flat(where: Where) -> bool:
+    """Named by a distance that does not depend on how long the loops are."""
+    return isinstance(where, Flat) and where.mine.inner and where.theirs.inner
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
+from math import gcd
 
 from exogpu.smt.functions import Functions
 from exogpu.smt.poly import ZERO, Monomial, Poly, lift, symbol
@@ -34,6 +35,7 @@ class Context:
         self._distances: set[tuple[Poly, Poly, int]] = set()
         self._sums: dict[Poly, None] = {}
         self._multiplied: set[tuple[Poly, Poly]] = set()
+        self._spelled: set[tuple[Poly, Poly, range]] = set()
         self._seen = 0
         self._taken = 0
 
@@ -50,6 +52,7 @@ class Context:
         out._distances = self._distances.copy()
         out._sums = self._sums.copy()
         out._multiplied = self._multiplied.copy()
+        out._spelled = self._spelled.copy()
         out._seen, out._taken = self._seen, self._taken
         return out
 
@@ -121,6 +124,28 @@ class Context:
         self.compared(whole - q * times)
         return q
 
+    def quotient_among(self, p: Poly, divisor: Poly, values: range) -> Poly:
+        """Floor division by `divisor >= 1` with one of a few results; where it has another, any."""
+        if len(values) == 1:
+            return lift(values.start)
+        defined = self.api.conj((self.ge(divisor, 1), self.between(divisor * values.start, p, divisor * values.stop)))
+
+        def constraint(q: Poly) -> Formula:
+            cases = (self.api.conj((self.eq(q, c), self.between(divisor * c, p, divisor * (c + 1)))) for c in values)
+            return self.api.implies(defined, self.api.disj(cases))
+
+        q = self._define(("among", p, divisor, values), constraint)
+        self.spell_out(q, divisor, values)
+        return q
+
+    def spell_out(self, p: Poly, factor: Poly, values: range) -> None:
+        """What `p * factor` is for each of the values that `p` may have."""
+        if p.constant is None and (p, factor, values) not in self._spelled:
+            self._spelled.add((p, factor, values))
+            cases = (self.api.conj((self.eq(p, c), self.eq(p * factor, factor * c))) for c in values)
+            few = self.between(values.start, p, values.stop)
+            self.definitions.append(self.api.implies(few, self.api.disj(cases)))
+
     def mod(self, p: Poly, divisor: int) -> Poly:
         """Remainder of floor division by a positive constant."""
         return p - self.floordiv(p, divisor) * divisor
@@ -180,6 +205,9 @@ class Context:
 
     def compared(self, p: Poly) -> None:
         """`p >= 0` is known or tested: products of its symbols with a common factor compare alike."""
+        common = gcd(*(c for m, c in p.terms if m))
+        if common:
+            p = Poly.of({m: c // common for m, c in p.terms})
         names = [m for m, _ in p.terms if m]
         unit = all(abs(c) == 1 for m, c in p.terms if m)
         if all(len(m) == 1 for m in names) and (len(names) > 2 or not unit):

@@ -245,15 +245,15 @@ class _ChainSearch:
         # names by distance are easier for the solver; where they do not settle it soon, executions are counted
         sizes = search.u.sizes if self.rounds > PATIENCE else None
         edges = [search.edge(a, b) or Edge.PROGRAM_ORDER for a, b in pairwise(path)]
-        lifted = lift_path(self.session.program, x, y, path, edges, search.axioms, sizes)
-        new = [k for c in lifted if (k := _Known(found.direction, c)) not in self.chains.values()]
-        if len(new) < len(lifted) and self.session.refine(values):
-            return None  # a known chain orders the two, but the model has products wrong
-        if not new:
-            return Undecided(f"no chain explains why {x.event.label} precedes {y.event.label} in one case")
-        for known in new:
-            self._use(known)
-        return None
+        for lifted in lift_path(self.session.program, x, y, path, edges, search.axioms, sizes):
+            new = [k for c in lifted if (k := _Known(found.direction, c)) not in self.chains.values()]
+            if len(new) < len(lifted) and self.session.refine(values):
+                return None  # a known chain orders the two, but the model has products wrong
+            for known in new:
+                self._use(known)
+            if new:
+                return None
+        return Undecided(f"no chain explains why {x.event.label} precedes {y.event.label} in one case")
 
     def _use(self, known: _Known) -> None:
         """Excludes the pairs that a chain orders."""

@@ -51,8 +51,8 @@ def progress(program: Program, facts: Facts) -> Obligation:
                 line = flow.statements[0].span.line
                 return _unknown(base, wait.span, f"line {line} is executed too rarely for line {wait.span.line}")
     found = base
-    for flat in forms(program):
-        found = _ranked(program, base, Ranking(program, tuple(edges), flat), queries)
+    for flat, pace in forms(program):
+        found = _ranked(program, base, Ranking(program, tuple(edges), flat, pace), queries)
         if found.status is Status.PROVED:
             break
     return found

@@ -54,7 +54,8 @@ def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int =
         found, reason = (), str(error)
     if found and _complete(found):
         return _report(skeleton, Status.PROVED, found, started, policy)
-    fault = refutation(skeleton, policy, thorough=True)
+    suspected = dict.fromkeys(sizes for o in found for sizes in o.suspected)
+    fault = refutation(skeleton, policy, thorough=True, suspected=suspected)
     if fault is not None:
         return _report(skeleton, Status.REFUTED, (fault,), started, policy)
     return _report(skeleton, Status.UNKNOWN, found, started, policy, reason)

@@ -64,7 +64,7 @@ def assess_skeletons(
     original: Report, edits: Sequence[SkeletonEdit], policy: Policy, jobs: int = 1
 ) -> Iterator[Assessed[SkeletonEdit]]:
     """The same of a skeleton."""
-    yield from assessed(edits, lambda edit: verify_skeleton(edit.skeleton, policy), original, jobs)
+    yield from assessed(edits, lambda edit: verify_skeleton(edit.skeleton, policy, hasty=True), original, jobs)
 
 
 def assessed(edits: Sequence[E], report: Callable[[E], Report], original: Report, jobs: int) -> Iterator[Assessed[E]]:

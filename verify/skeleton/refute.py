@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import count, islice
+from math import prod
 
+from exogpu.ir.skeleton.objects import Mbarriers
 from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.verify.axioms import Policy
 from exogpu.verify.explore import Fault, explore, small_sizes
@@ -33,7 +35,16 @@ def refutation(
     return None
 
 
-def _obligation(fault: Fault) -> Obligation:
+def turned(skeleton: Skeleton, policy: Policy) -> Obligation | None:
+    """A fault at the smallest sizes at which nested loops go round all rings more than twice, if one is found."""
+    rings = [prod(o.shape) for o in skeleton.objects if isinstance(o, Mbarriers)]
+    trips = next(n for n in count(1) if n ** max(1, len(skeleton.sizes)) > 2 * max(rings, default=0))
+    tried = next((s for s in small_sizes(skeleton) if min(s.values(), default=0) >= trips), None)
+    found = explore(skeleton, tried, policy.in_force) if tried is not None else None
+    return _obligation(found, minimal=False) if isinstance(found, Fault) else None
+
+
+def _obligation(fault: Fault, *, minimal: bool = True) -> Obligation:
     return Obligation(
         name="execution",
         rule=fault.rule,
@@ -49,7 +60,7 @@ def _obligation(fault: Fault) -> Obligation:
             (*fault.facts, *_others(fault)),
             fault.steps,
             "executed step by step at these sizes",
-            minimal=True,
+            minimal=minimal,
         ),
     )
 

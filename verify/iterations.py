@@ -10,11 +10,11 @@ from math import gcd, lcm
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.walk import conjuncts, index_names, substitute_cond, substitute_index
 from exogpu.smt.context import Context
+from exogpu.smt.index import Env, to_formula
 from exogpu.smt.poly import ZERO, Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify.bounds_of import Interval, NotAnInterval, narrow
 from exogpu.verify.derived import applied
-from exogpu.verify.index import Env, to_formula
 from exogpu.verify.program import Applied
 
 MOST_RESIDUES = 64

@@ -213,3 +213,27 @@ def scaled_sum(n: size, row: size, rows: size, x: f32[rows, n] @ GMEM, s: f32[1]
     require(row < rows)
     for k in seq(0, n):
         s[0] += x[row, k]
+
+
+@algorithm
+def rows_in_turn(N: size, x: f32[N, 4] @ GMEM):
+    for i in seq(1, N):
+        for j in seq(0, 4):
+            x[i, j] += x[i - 1, j] + x[i, 0]
+
+
+@algorithm
+def rows_by_halves(N: size, x: f32[N, 4] @ GMEM):
+    for i in seq(0, N):
+        for j in seq(0, 4):
+            x[i, j] += x[i // 2, j]
+
+
+@algorithm
+def rows_of_vectors(x: f32[64, 4] @ GMEM, y: f32[4] @ GMEM):
+    for i in seq(1, 64):
+        t: f32[4] @ RMEM
+        vec_copy(t[0:4], x[i - 1, 0:4])
+        for j in seq(0, 4):
+            x[i, j] = t[j]
+        vec_copy(y[0:4], x[i, 0:4])

@@ -19,7 +19,6 @@ from exogpu.schedule.effects import Access, Does, effects
 from exogpu.schedule.errors import limit
 from exogpu.schedule.expr import words
 from exogpu.schedule.paths import Block, Moves, Path, block_at, stmt_at
-from exogpu.schedule.proving import Proved, decide
 from exogpu.schedule.redirect import Dims, Redirect, Site
 from exogpu.schedule.terms import both, either, negated, within
 from exogpu.schedule.windows import Frame, WindowLike, as_window
@@ -120,11 +119,9 @@ class _Staging:
             given, goal = (*known, *a.given), self.frame.holds(a.index)
             call = isinstance(stmt_at(block, a.place), InstrCall)
             sites = {(a.place, a.index), *([(a.place, ())] if call else [])}
-            if isinstance(inside := decide(given, goal), Proved):
-                self.at.note(f"{a} lies in the window", inside)
+            if self.at.implied(given, goal, f"{a} lies in the window"):
                 moved |= sites
-            elif isinstance(apart := decide(given, negated(goal)), Proved):
-                self.at.note(f"{a} lies outside the window", apart)
+            elif self.at.implied(given, negated(goal), f"{a} lies outside the window"):
                 kept |= sites
             else:
                 self.at.prove(f"{a} lies in the window", given, goal, f"`{a}` can lie outside the window", a.span)
@@ -143,9 +140,7 @@ class _Staging:
                 if edges == "perfect":
                     failure = f"the window of `{self.old}` can reach out of bounds, at {words(i)} in dimension {n}"
                     self.at.prove("the window is in bounds", known, goal, failure)
-                elif isinstance(answer := decide(known, goal), Proved):
-                    self.at.note("the window is in bounds", answer)
-                else:
+                elif not self.at.implied(known, goal, "the window is in bounds"):
                     tests.append((n, low))
         if tests:
             self.at.inside(self.at.known(self.path), accesses, "in the window")

@@ -37,6 +37,7 @@ def somewhere(s: Schedule, name: str, first: int, n: int) -> Schedule:
             return s
         except Refused as refused:
             assert refused.code in ("schedule.condition", "schedule.limit", "schedule.pattern", "schedule.cursor")
+            assert (refused.counterexample is not None) == (refused.code == "schedule.condition")
     return s
 
 

@@ -73,7 +73,7 @@ def inline_somewhere(proc: Proc) -> None:
 
 def test_copies_that_go_keep_the_meaning() -> None:
     inline_somewhere()
-    assert inlined["accepted"] > 3 and inlined["schedule.condition"] > 3
+    assert inlined["accepted"] > 0 and inlined["schedule.condition"] > 5
     assert set(inlined) <= {"accepted", "schedule.condition"}
 
 

@@ -237,3 +237,29 @@ def rows_of_vectors(x: f32[64, 4] @ GMEM, y: f32[4] @ GMEM):
         for j in seq(0, 4):
             x[i, j] = t[j]
         vec_copy(y[0:4], x[i, 0:4])
+
+
+@algorithm
+def rounded_later(N: size, x: f32[N] @ GMEM, y: bf16[N] @ GMEM, z: f32[N] @ GMEM):
+    for i in seq(0, N):
+        t: f32[1] @ RMEM
+        u: f32[1] @ RMEM
+        t[0] = x[i] * x[i]
+        y[i] = t[0]
+        u[0] = x[i]
+        z[i] = u[0]
+
+
+@algorithm
+def rounded_twice(N: size, x: f64[N] @ GMEM, h: f16[N] @ GMEM, y: bf16[N] @ GMEM):
+    for i in seq(0, N):
+        t: f32[1] @ RMEM
+        u: f16[1] @ RMEM
+        v: f32[1] @ RMEM
+        t[0] = x[i]
+        y[i] = t[0]
+        u[0] = h[i] * h[i]
+        y[i] = u[0]
+        v[0] = h[i] * 0.3
+        y[i] = v[0]
+        h[i] = v[0] + 1.0

@@ -20,6 +20,7 @@ from exogpu.ir.print_expr import index_text
 from exogpu.ir.proc import Proc
 from exogpu.ir.substitute import Change, alike, change
 from exogpu.isa import tma_load_multicast
+from exogpu.kernels.gemm_bf16 import gemm_bf16
 from exogpu.kernels.gemm_bf16_cluster import build, gemm_bf16_cluster
 from exogpu.kernels.gemm_f32 import gemm_f32
 from exogpu.kernels.gemm_pingpong import gemm_pingpong
@@ -36,7 +37,13 @@ from exogpu.schedule.simplify import total
 from exogpu.verify.prove import prove
 from tests.schedule.common import example, refusal, start
 
-BY_HAND = {"cluster": gemm_bf16_cluster, "f32": gemm_f32, "pingpong": gemm_pingpong, "splitk": gemm_splitk}
+BY_HAND = {
+    "f32": gemm_f32,
+    "bf16": gemm_bf16,
+    "cluster": gemm_bf16_cluster,
+    "pingpong": gemm_pingpong,
+    "splitk": gemm_splitk,
+}
 
 
 @cache
@@ -96,7 +103,7 @@ def test_every_step_is_logged_with_its_proofs(name: str) -> None:
     assert all(step.obligations for step in s.steps if step.operator in ("replace", "drop_guard", "run_ahead"))
 
 
-@pytest.mark.parametrize("name", ["cluster", "pingpong", "splitk"])
+@pytest.mark.parametrize("name", ["bf16", "cluster", "pingpong", "splitk"])
 @pytest.mark.parametrize("sizes", [(1, 1, 1), (70, 24, 65), (130, 259, 20)])
 def test_derived_computes_what_the_three_loops_do(name: str, sizes: tuple[int, int, int]) -> None:
     s = derived(name)

@@ -43,7 +43,7 @@ def test_the_page_names_every_operator() -> None:
 
 def test_the_numbers_of_the_derivations() -> None:
     rows = ROW.findall(PAGE.read_text(encoding="utf-8"))
-    assert len(rows) == 4
+    assert len(rows) == 5
     for module, kernel, steps, conditions in rows:
         found = import_module(f"exogpu.kernels.schedules.{module}")
         s = found.DERIVATION

@@ -27,14 +27,15 @@ K = TypeVar("K")
 
 
 def surveyed(
-    arguments: argparse.Namespace, survey: Callable[[Proc, argparse.Namespace, Run], K]
+    arguments: argparse.Namespace, survey: Callable[[Proc, argparse.Namespace, Run], K], *, last_first: bool = False
 ) -> tuple[Run, list[K]]:
-    """What `survey` finds of every kernel of the target. A target that is not acceptable is a problem of the run, and
-    as text printed at once."""
+    """What `survey` finds of every kernel of the target; of the last of the file first if it may edit the file. A
+    target that is not acceptable is a problem of the run, and as text printed at once."""
     run = Run(deterministic=arguments.deterministic)
     found: list[K] = []
     try:
-        for proc in procedures(resolve(arguments.target)):
+        procs = procedures(resolve(arguments.target))
+        for proc in sorted(procs, key=lambda p: p.span.line, reverse=True) if last_first else procs:
             found.append(survey(proc, arguments, run))
     except BadInput as error:
         run = replace(run, problems=error.diagnostics)

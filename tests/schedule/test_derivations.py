@@ -13,6 +13,8 @@ from exogpu.codegen.cuda.printer import print_source
 from exogpu.codegen.emit import prelude
 from exogpu.codegen.lower.kernel import lower
 from exogpu.codegen.nvrtc import compile_cubin
+from exogpu.equiv.equivalent import equivalent
+from exogpu.equiv.result import Verdict
 from exogpu.ir.index import Bool, BoolOp, Cmp, Cond, Index, Not
 from exogpu.ir.interp import interpret, random_inputs
 from exogpu.ir.linear import Linear, linear
@@ -118,6 +120,12 @@ def test_the_f32_kernel_takes_b_in_another_order() -> None:
     args |= {n: np.round(a * 2).astype(a.dtype) for n, a in args.items() if isinstance(a, np.ndarray)}
     want = interpret(s.original, args)["C"]
     np.testing.assert_array_equal(interpret(s.kernel, {**args, "B": np.asarray(args["B"]).T.copy()})["C"], want)
+
+
+@pytest.mark.parametrize("name", ["cluster", "pingpong"])
+def test_another_proof_says_the_same(name: str) -> None:
+    s = derived(name)
+    assert equivalent(s.kernel, s.original).verdict is Verdict.PROVED
 
 
 @pytest.mark.parametrize("name", ["f32", "cluster"])

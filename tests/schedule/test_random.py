@@ -63,7 +63,7 @@ def test_random_schedules_keep_the_meaning(proc: Proc, data: st.DataObject) -> N
     keeps_the_meaning(proc, data)
 
 
-@settings(max_examples=80, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
 @given(programs())
 def every_application(proc: Proc) -> None:
     """Notes which operators apply to some statement of the program."""

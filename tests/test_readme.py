@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from exogpu.cli.app import main
+from tests.pages import Shown, comparison, texts
+from tests.skeletons.__main__ import main as judged
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-Shown = Callable[[str, int, str], None]
-VARYING = re.compile(r"\d+\.\d\d s, z3 [\d.]+(, rlimit [\d,]+)?")
-
-
-def _blocks(language: str) -> list[str]:
-    return [body for found, body in BLOCK.findall(README.read_text(encoding="utf-8")) if found == language]
-
-
-def _steady(text: str) -> str:
-    return VARYING.sub("(cost)", text)
+_blocks = partial(texts, README)
 
 
 @pytest.fixture
-def shown(request: pytest.FixtureRequest) -> Callable[[str, int, str], None]:
-    """`shown(command, n, output)` compares with the n-th block of a command; `--update-golden` rewrites the block."""
-
-    def check(command: str, number: int, output: str) -> None:
-        block = [b for b in _blocks("console") if b.startswith(f"$ {command}\n")][number]
-        if request.config.getoption("--update-golden"):
-            text = README.read_text(encoding="utf-8")
-            README.write_text(text.replace(block, f"$ {command}\n{output}"), encoding="utf-8")
-            return
-        assert _steady(output) == _steady(block.partition("\n")[2])
-
-    return check
+def shown(request: pytest.FixtureRequest) -> Shown:
+    return comparison(README, request)
 
 
 @pytest.fixture
@@ -83,6 +65,12 @@ def test_flagship_is_the_product_as_shown(
     monkeypatch.chdir(tmp_path)
     command = "exogpu equiv gemm_bf16 examples/product.py --deterministic"
     assert main(command.split()[1:]) == 0
+    shown(command, 0, capsys.readouterr().out)
+
+
+def test_corpus_is_judged_as_shown(shown: Shown, capsys: pytest.CaptureFixture[str]) -> None:
+    command = "python -m tests.skeletons --class cp-async"
+    assert judged(command.split()[3:]) == 0
     shown(command, 0, capsys.readouterr().out)
 
 

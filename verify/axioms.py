@@ -149,6 +149,30 @@ AXIOMS = (
         ("mbar.lane_release", "race.war"),
         "warpgroup-wait",
     ),
+    Axiom(
+        "L13",
+        "the arrives with which a thread tells several CTAs are taken to count at one time",
+        "PTX ISA, mbarrier: an arrive for a phase comes after a successful wait for the one before. Two arrives of a "
+        "thread, on the barriers of two CTAs, are two operations; others may wait and arrive between them.",
+        "What follows from one of the arrives comes after all of them, if they stand side by side. Otherwise a peer "
+        "whose wait follows from the first could arrive for the next phase before the second counts, and the two "
+        "arrivals would be exchanged.",
+        "The next arrive on the barrier of each CTA follows from something of that CTA: its own copy or arrive for the "
+        "phase that the arriving thread waits for.",
+        True,
+        ("mbar.unobserved_phase",),
+    ),
+    Axiom(
+        "L14",
+        "a memory fence before a barrier is taken to publish, by a relaxed store behind it, what its threads did",
+        "PTX ISA 8.8: a fence and a relaxed store behind it release what comes before the fence, if one thread makes "
+        "both. What others did before their own fences reaches that thread only through the barrier, after its fence.",
+        "If every thread of a barrier has just executed a fence of that scope, a relaxed store or arrive right behind "
+        "the barrier releases what all of them did, as split-K kernels rely on.",
+        "The thread that stores executes a fence behind the barrier, or its store is a release.",
+        True,
+        ("race.raw", "race.war", "race.waw"),
+    ),
 )
 
 ASSUMED = frozenset(a.name for a in AXIOMS if a.assumed)

@@ -366,9 +366,11 @@ def axioms(chain: LiftedChain, x: Event, y: Event, needs: Needs) -> tuple[str, .
     used |= {edge_axiom(a.event) for a, edge in zip(chain.links, chain.edges, strict=False) if edge is Edge.COMPLETION}
     if isinstance(x.completion, InGroup) and x.completion.group is Group.WGMMA:
         used |= chain.axioms & {"L12"}
-    actions = [link.event.action for link in chain.links]
-    if needs.abroad or (needs.overwrites and any(isinstance(a, ArriveAction) and a.relaxed for a in actions)):
+    arrives = [link.event.action for link in chain.links if isinstance(link.event.action, ArriveAction)]
+    if needs.abroad or (needs.overwrites and any(a.relaxed for a in arrives)):
         used |= chain.axioms & {"L4"}
+    if not needs.temporal:
+        used |= chain.axioms & {a.axiom for a in arrives}
     return in_order(used)
 
 

@@ -284,8 +284,8 @@ class Unrolling:
         match numbering:
             case Stated(phase):
                 return evaluate(phase, self.items[index].env)
-            case Counted(of, rate):
-                return sum(done.get((e, self.barrier_cta(index)), 0) for e in of) // rate
+            case Counted(of, rate, lag):
+                return sum(done.get((e, self.barrier_cta(index)), 0) for e in of) // rate - lag
 
     def barrier_cta(self, index: int) -> int:
         """The CTA whose barrier an occurrence signals or waits on."""

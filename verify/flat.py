@@ -1,7 +1,8 @@
 """Two nested loops counted as one: places in them that lie a fixed number of inner iterations apart.
 
 A ring goes round through all iterations of `for tile: for step:`, across the ends of tiles. What happened three slots
-ago happened three iterations of the flattened loop ago, however many tiles back that is.
+ago happened three iterations of the flattened loop ago, however many tiles back that is. A loop in which there is none
+counts as it is: another role may walk the same ring in two nested ones.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from exogpu.ir.evaluate import evaluate
 from exogpu.ir.linear import literal
 from exogpu.ir.walk import index_names
 from exogpu.smt.index import to_poly
-from exogpu.smt.poly import ZERO, Poly
+from exogpu.smt.poly import ONE, ZERO, Poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.program import Event, Loop, LoopKind, Program
 
@@ -31,7 +32,7 @@ class Laps:
     @property
     def lead(self) -> int:
         """What comes before the first of the inner loops: iterations that were taken out of it."""
-        return literal(self.loops[0].lo) or 0
+        return (literal(self.loops[0].lo) or 0) if self.loops else 0
 
     @property
     def own(self) -> tuple[Loop, ...]:
@@ -48,7 +49,8 @@ class Laps:
     def position(self, env: Mapping[str, int]) -> int:
         """The place of an execution in the flattened loop."""
         trips = [max(0, evaluate(loop.hi, env) - evaluate(loop.lo, env)) for loop in self.loops]
-        place = env[self.outer.var] * (sum(trips) + self.lead) + sum(trips[: self.before]) + self.offset
+        length = sum(trips) + self.lead if self.loops else 1
+        place = env[self.outer.var] * length + sum(trips[: self.before]) + self.offset
         if self.inner:
             mine = self.loops[self.before]
             place += env[mine.var] - evaluate(mine.lo, env)
@@ -64,7 +66,7 @@ class Laps:
 
     def _length(self, model: Model) -> Poly:
         """Iterations in one of the outer loop."""
-        return sum(self._trips(model), ZERO) + self.lead
+        return sum(self._trips(model), ZERO) + self.lead if self.loops else ONE
 
     def _start(self, model: Model) -> Poly:
         """The place of the event, or of the first iteration of its loop, in the first iteration of the outer one."""
@@ -86,7 +88,7 @@ class Laps:
 
 
 def laps(program: Program, event: Event) -> Laps | None:
-    """The nested loops that an event belongs to; None if there are not two, or their bounds are no sizes."""
+    """The nested loops that an event belongs to, or its only one; None if there are more, or bounds are no sizes."""
     return program.once(laps, event, lambda: _laps(program, event))
 
 
@@ -97,7 +99,7 @@ def _laps(program: Program, event: Event) -> Laps | None:
     inside = {e.path[1].position: _sequential(e)[1] for e in program.events if _is_inside(e, own[0])}
     loops = tuple(inside[n] for n in sorted(inside))
     bounds = frozenset[str]().union(*(index_names(loop.lo) | index_names(loop.hi) for loop in loops))
-    if not loops or not bounds <= set(program.sizes):
+    if not bounds <= set(program.sizes):
         return None
     return Laps(own[0], loops, sum(n < event.path[1].position for n in inside), len(own) == 2)
 

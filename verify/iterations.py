@@ -4,11 +4,11 @@ guards on unknown numbers those that a function counts."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd, lcm
 
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
-from exogpu.ir.walk import index_names, substitute_cond, substitute_index
+from exogpu.ir.walk import conjuncts, index_names, substitute_cond, substitute_index
 from exogpu.smt.context import Context
 from exogpu.smt.index import Env, to_formula
 from exogpu.smt.poly import ZERO, Poly, lift
@@ -55,8 +55,24 @@ class Filter:
         return ctx.api.conj(to_formula(ctx, g, env) for g in self.guards)
 
     def below(self, ctx: Context, at: Poly) -> Poly:
-        """How many of the iterations 0 .. at - 1 pass."""
-        return ctx.functions.count(ctx, self.key, at, lambda p: self.passes(ctx, p), self._plain)
+        """How many of the iterations 0 .. at - 1 pass. Those that one guard lets pass and those that it does not are
+        all that the others do."""
+        if not self.guards:
+            return ctx.max(at, ZERO)
+        *others, last = sorted(self.guards, key=lambda g: isinstance(g, Not))
+        if isinstance(last, Not) and not others:
+            return ctx.max(at, ZERO) - self._only(conjuncts(last.arg)).below(ctx, at)
+        known = (self.key, at) in ctx.functions.counts
+        found = ctx.functions.count(ctx, self.key, at, lambda p: self.passes(ctx, p), self._plain)
+        if isinstance(last, Not) and not known:
+            rest = self._only((*others, *conjuncts(last.arg))).below(ctx, at)
+            ctx.definitions.append(ctx.eq(found + rest, self._only(tuple(others)).below(ctx, at)))
+        return found
+
+    def _only(self, guards: tuple[Cond, ...]) -> Filter:
+        """With these guards."""
+        names = frozenset[str]().union(*(index_names(g) for g in guards))
+        return replace(self, guards=guards, applied=tuple(a for a in self.applied if a[0] in names))
 
     @property
     def _plain(self) -> tuple[str, bool] | None:
@@ -165,7 +181,8 @@ def _filter(var: str, guards: tuple[Cond, ...], env: Env, unknown: Mapping[str, 
     if any(index_names(a) & unknown.keys() for _, meaning in tested for a in meaning.args):
         raise NotAnInterval("an unknown number depends on another one")
     others = names.union(*(index_names(a) for _, meaning in tested for a in meaning.args))
-    return Filter(var, guards, tested, tuple((n, env[n]) for n in sorted(others & env.keys())))
+    known = tuple((n, env[n]) for n in sorted(others & env.keys()))
+    return Filter(var, tuple(sorted(dict.fromkeys(guards), key=repr)), tested, known)
 
 
 def common_period(guard: Cond, var: str) -> int | None:

@@ -123,7 +123,7 @@ def _flat(program: Program, item: Occurrence, *anchors: Anchor) -> dict[str, Whe
     mine = laps(program, item.event)
     for name, anchor in anchors if mine is not None else ():
         theirs = laps(program, anchor.event)
-        if mine is not None and theirs is not None:
+        if mine is not None and theirs is not None and (mine.loops or theirs.loops):
             found = Flat(name, mine.position(item.env) - theirs.position(anchor.env), theirs, mine)
             return {loop.var: found for loop in mine.own}
     return {}

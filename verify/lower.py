@@ -8,7 +8,7 @@ from functools import cached_property
 from exogpu.ir.collective import plus
 from exogpu.ir.computed import computed_by_value
 from exogpu.ir.evaluate import const
-from exogpu.ir.index import ORDINAL, Bin, BoolOp, Cond, Index, Int, Not, Var
+from exogpu.ir.index import ORDINAL, Bin, Cond, Index, Int, Not, Var
 from exogpu.ir.instr import (
     BufferInfo,
     ClusterArrive,
@@ -37,7 +37,7 @@ from exogpu.ir.stmt import (
 )
 from exogpu.ir.types import Gmem, Rmem
 from exogpu.ir.value import Value
-from exogpu.ir.walk import reads, substitute_index
+from exogpu.ir.walk import conjuncts, reads, substitute_index
 from exogpu.verify.calls import (
     alignments,
     barrier_of,
@@ -142,8 +142,8 @@ class _Lowering:
             case For(var, lo, hi, _, body):
                 self.block(body, place.enter(Loop(var, lo, hi, LoopKind.SEQ)))
             case If(cond, then, orelse):
-                self.block(then, replace(place, guards=(*place.guards, *_conjuncts(cond))))
-                self.block(orelse, replace(place, guards=(*place.guards, *_conjuncts(Not(cond)))))
+                self.block(then, replace(place, guards=(*place.guards, *conjuncts(cond))))
+                self.block(orelse, replace(place, guards=(*place.guards, *conjuncts(Not(cond)))))
             case Role():
                 self.role(stmt, place)
             case Alloc():
@@ -343,19 +343,6 @@ class _Lowering:
                 chooses=chooses,
             )
         )
-
-
-def _conjuncts(cond: Cond) -> tuple[Cond, ...]:
-    """A condition as separate guards, in the order of their evaluation."""
-    match cond:
-        case BoolOp("and", args):
-            return tuple(c for a in args for c in _conjuncts(a))
-        case Not(BoolOp("or", args)):
-            return tuple(c for a in args for c in _conjuncts(Not(a)))
-        case Not(Not(arg)):
-            return _conjuncts(arg)
-        case _:
-            return (cond,)
 
 
 def lower(proc: Proc) -> Program:

@@ -89,5 +89,6 @@ class Needs:
         cluster's barrier tells of these, even by relaxed arrives."""
         if self.temporal or (self.fence is FenceKind.INIT and signal.barrier == CLUSTER_BARRIER):
             return True
-        published = not signal.relaxed or (self.overwrites and "L4" in allowed)
+        relaxed = signal.relaxed or (signal.axiom != "" and signal.axiom not in allowed)
+        published = not relaxed or (self.overwrites and "L4" in allowed)
         return published and not signal.after_copies

@@ -217,9 +217,9 @@ class Phases:
         match numbering:
             case Stated(index):
                 return to_poly(self.model.ctx, index, x.env)
-            case Counted(of, rate):
+            case Counted(of, rate, lag):
                 total = sum((self.count(x, self.program.events[e]) for e in of), ZERO)
-                return self.model.ctx.floordiv(total, rate)
+                return self.model.ctx.floordiv(total, rate) - lag
 
     def cta(self, x: Instance) -> Poly:
         """The CTA whose barrier an arrive, await or copy means."""

@@ -121,8 +121,8 @@ class PublishAction:
 @dataclass(frozen=True, slots=True)
 class ArriveAction:
     """Arrival on the barrier of a CTA (None: the arriving thread's), with expected transaction bytes; a `relaxed` one
-    publishes nothing. `after_copies`: performed when the thread's cp.async have landed, and publishing those alone.
-    `waits`: its threads then await the same phase."""
+    publishes nothing, nor does any without its `axiom`. `after_copies`: performed when the thread's cp.async have
+    landed, and publishing those alone. `waits`: its threads then await the same phase."""
 
     barrier: str
     tx: int
@@ -130,6 +130,7 @@ class ArriveAction:
     relaxed: bool = False
     after_copies: bool = False
     waits: bool = False
+    axiom: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +234,11 @@ class Selection:
 @dataclass(frozen=True, slots=True)
 class Counted:
     """The phase of a signal or a wait is the number of earlier executions of the events `of` by its thread on the same
-    CTA's barrier, divided by `rate`."""
+    CTA's barrier, divided by `rate`, less `lag`."""
 
     of: tuple[int, ...]
     rate: int = 1
+    lag: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import TASK, TASKS, Event, LoopKind, Program
 from exogpu.verify.result import Query
+from exogpu.verify.skipped import mention
 
 CAPS = (2, 4, 8, 16, 64)
 """Trip counts tried for a model, smallest first: small models unroll fast and read well."""
@@ -88,8 +89,9 @@ class Session:
         self.solver.assume(name, formula)
 
     def refine(self, values: Values) -> bool:
-        """Adds exact product facts for a model that only the product abstraction allows; False if none is new."""
-        if not self.ctx.exact_products(values):
+        """Adds facts on products and counts for a model that only their abstraction allows; False if none is new."""
+        mentioned = [mention(self.model, x) for x in self.instances.values()]
+        if not self.ctx.exact_products(values) and not any(mentioned):
             return False
         self.add([])
         return True

@@ -39,7 +39,7 @@ class Found:
 
 
 Verdict = Proved | Found | Undecided
-TAGS = ("x", "y", "z")
+TAGS = ("x", "y", "z", "u", "v", "w")
 
 
 def hold(program: Program, prop: Property) -> Verdict:

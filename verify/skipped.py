@@ -8,9 +8,9 @@ from exogpu.smt.index import to_poly
 from exogpu.smt.poly import Poly
 from exogpu.verify.concrete import Env
 from exogpu.verify.derived import concrete, used
-from exogpu.verify.instance import Model
-from exogpu.verify.ordinal import loop_filter
-from exogpu.verify.program import Applied, Event, Loop, Program
+from exogpu.verify.instance import Instance, Model
+from exogpu.verify.ordinal import NoClosedForm, loop_filter
+from exogpu.verify.program import Applied, Event, Loop, LoopKind, Program
 
 
 def filters(program: Program, event: Event, loop: Loop) -> bool:
@@ -51,3 +51,16 @@ def iteration(model: Model, event: Event, loop: Loop, here: Poly, distance: int)
     there = ctx.api.conj((ctx.between(first, v, end), found.passes(ctx, v), ctx.eq(found.below(ctx, v), wanted)))
     ctx.definitions.append(ctx.api.implies(exists, there))
     return v
+
+
+def mention(model: Model, x: Instance) -> bool:
+    """Lets a query know that the iterations of an instance are among those that pass; false if it knew."""
+    counts = model.ctx.functions.counts
+    known = len(counts)
+    for loop in x.event.loops:
+        if loop.kind is LoopKind.SEQ and filters(model.program, x.event, loop):
+            try:
+                loop_filter(model, x.event, loop).below(model.ctx, x[loop.var])
+            except NoClosedForm:
+                continue  # then no query counts these iterations either
+    return len(counts) > known

@@ -110,3 +110,16 @@ def substitute_cond(c: Cond, env: Mapping[str, Index]) -> Cond:
             return replace(c, args=tuple(substitute_cond(a, env) for a in args))
         case Cmp(_, left, right):
             return replace(c, left=substitute_index(left, env), right=substitute_index(right, env))
+
+
+def conjuncts(cond: Cond) -> tuple[Cond, ...]:
+    """A condition as separate ones, in the order of their evaluation."""
+    match cond:
+        case BoolOp("and", args):
+            return tuple(c for a in args for c in conjuncts(a))
+        case Not(BoolOp("or", args)):
+            return tuple(c for a in args for c in conjuncts(Not(a)))
+        case Not(Not(arg)):
+            return conjuncts(arg)
+        case _:
+            return (cond,)

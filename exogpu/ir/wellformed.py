@@ -26,7 +26,7 @@ from exogpu.ir.types import Gmem, Scalar
 from exogpu.ir.units import unit_problems
 from exogpu.ir.uses import barriers, elements, indices
 from exogpu.ir.value import ScalarFn
-from exogpu.ir.value_type import type_problems
+from exogpu.ir.value_type import type_problems, value_type
 from exogpu.ir.walk import children, index_names, walk
 from exogpu.source import Span
 
@@ -127,8 +127,14 @@ def _statements(block: tuple[Stmt, ...], names: Names) -> Iterator[Diagnostic]:
 
 def _typing(stmt: Stmt, names: Names) -> Iterator[Diagnostic]:
     match stmt:
-        case Assign(buffer=buffer, rhs=rhs):
-            yield from type_problems(rhs, names.buffers[buffer].dtype, names.types)
+        case Assign(buffer=buffer, op=op, rhs=rhs):
+            dtype = names.buffers[buffer].dtype
+            yield from type_problems(rhs, dtype, names.types)
+            kind = value_type(rhs, names.types)
+            if op == "+=" and not dtype.is_float and kind is not None and kind.is_float:
+                # each sum would be rounded to an integer, so its terms could not be taken in any other order
+                text = f"a floating-point value is added to `{buffer}`, which holds integers"
+                yield Diagnostic("lang.type_mismatch", text, rhs.span, help="convert it with `cast(i32, ...)` first")
         case InstrCall():
             yield from operand_problems(stmt, names.buffers)
         case _:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from exogpu.ir.collective import WARP, WARPGROUP
-from exogpu.ir.index import Int
+from exogpu.ir.index import ORDINAL, Int
 from exogpu.ir.instr import Instr
 from exogpu.ir.linear import literal
 from exogpu.ir.proc import BarrierDecl, Block, NamedBarrier, RoleDecl
@@ -19,6 +19,7 @@ from exogpu.ir.stmt import (
     BarrierRef,
     Fence,
     For,
+    If,
     IndexArg,
     InstrCall,
     Mode,
@@ -29,9 +30,13 @@ from exogpu.ir.stmt import (
     Threads,
     Unroll,
 )
+from exogpu.ir.substitute import declared, rename
+from exogpu.ir.uses import indices
+from exogpu.ir.walk import children, walk
 from exogpu.schedule.cursor import Gap, Where
 from exogpu.schedule.errors import Refused, limit
-from exogpu.schedule.expr import IndexLike, as_index
+from exogpu.schedule.expr import CondLike, IndexLike, as_cond, as_index
+from exogpu.schedule.paths import with_blocks
 from exogpu.schedule.work import Work, operator
 
 
@@ -75,16 +80,16 @@ def launch(
     cluster: int | None = None,
 ) -> None:
     """The launch configuration, as `block(...)` declares it: a number of threads, or roles in thread order."""
-    declared: list[RoleDecl] = []
+    roles_in_order: list[RoleDecl] = []
     first = 0
     for name, size in (roles or {}).items():
         by_warps = isinstance(size, Warps)
         count = size.n * (WARP if by_warps else WARPGROUP)
-        declared.append(RoleDecl(name, first, count, size.regs, by_warps=by_warps))
+        roles_in_order.append(RoleDecl(name, first, count, size.regs, by_warps=by_warps))
         first += count
-    if (threads is None) == (not declared):
+    if (threads is None) == (not roles_in_order):
         raise limit("a block has either a number of threads or roles")
-    block = Block(threads or first, tuple(declared), persistent, raster, cluster or 1, cluster is not None)
+    block = Block(threads or first, tuple(roles_in_order), persistent, raster, cluster or 1, cluster is not None)
     at.proc = replace(at.proc, block=block)
 
 
@@ -146,6 +151,21 @@ def sync(instr: Instr, *operands: int | str) -> Stmt:
     return InstrCall(instr, tuple(given))
 
 
+def when(cond: CondLike, *stmts: Stmt) -> Stmt:
+    """`if cond: stmts`."""
+    return If(as_cond(cond), stmts, ())
+
+
+def by(role: str, *stmts: Stmt, unit: IndexLike | None = None) -> Stmt:
+    """`with role(name): stmts`, or `with role(name[unit]): stmts`."""
+    return Role(role, stmts, index=None if unit is None else as_index(unit))
+
+
+def each(var: str, trips: int, *stmts: Stmt, unit: int = 1) -> Stmt:
+    """`for var in threads(trips, unit=unit): stmts`."""
+    return For(var, Int(0), Int(trips), Threads(unit), stmts)
+
+
 @operator
 def insert(at: Work, gap: Gap, stmts: Stmt | Sequence[Stmt]) -> None:
     """Inserts statements without a sequential meaning: Fence, Arrive, Await, instructions that only synchronise, and
@@ -154,7 +174,23 @@ def insert(at: Work, gap: Gap, stmts: Stmt | Sequence[Stmt]) -> None:
     new = (stmts,) if not isinstance(stmts, Sequence) else tuple(stmts)
     if at.effects(new):
         raise limit("the statements touch memory", gap.at.stmt.span)
-    at.splice((*block, n), 0, at.copy(new), {})
+    at.has_barriers(new)
+    own = {ORDINAL, *declared(new)}
+    for e in (e for stmt in walk(new) for e in indices(stmt)):
+        at.in_scope(e, (*block, n), own)
+    at.splice((*block, n), 0, _named_apart(at, new, set()), {})
+
+
+def _named_apart(at: Work, block: tuple[Stmt, ...], taken: set[str]) -> tuple[Stmt, ...]:
+    """The statements with a new name for each loop, since one that is built once may be inserted several times."""
+    out: list[Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, For):
+            name = at.fresh(stmt.var, taken)
+            taken.add(name)
+            (stmt,) = rename((stmt,), {stmt.var: name})
+        out.append(with_blocks(stmt, tuple(_named_apart(at, inner, taken) for inner in children(stmt))))
+    return tuple(out)
 
 
 @operator
@@ -167,4 +203,6 @@ def complete_on(at: Work, where: Where, barrier: str) -> None:
         raise Refused("schedule.pattern", f"`{cursor}` does not complete on a barrier", call.span)
     given: dict[str, Operand] = {**dict(call.operands), names[0]: BarrierRef(barrier)}
     operands = tuple((p.name, given[p.name]) for p in call.instr.params if p.name in given)
-    at.splice(cursor.path, 1, (replace(call, operands=operands),), {(0,): (0,)})
+    new = replace(call, operands=operands)
+    at.has_barriers((new,))
+    at.splice(cursor.path, 1, (new,), {(0,): (0,)})

@@ -24,7 +24,7 @@ def covers(write: Access, access: Access) -> Cond | None:
     own = [n for n, loop in zip(write.inner, write.loops, strict=True) if loop != shared[: len(loop)]]
     there = write.at({name: Var(f"{name}*") for name in own})
     solution = solve(there.index, access.index, frozenset(f"{name}*" for name in own))
-    if solution is None:
+    if len(solution) < len(own):
         return None
     hit = there.at(solution)
     return both((*hit.given, *(equal(a, b) for a, b in zip(hit.index, access.index, strict=True))))
@@ -36,18 +36,22 @@ def _common(a: Path, b: Path) -> Path:
     return a[:n]
 
 
-def solve(left: tuple[Index, ...], right: tuple[Index, ...], unknowns: frozenset[str]) -> Mapping[str, Index] | None:
-    """Values of the unknowns for which `left` may be equal to `right`; None if an unknown gets none. The result is a
-    guess: whoever uses it checks it."""
+def solve(left: tuple[Index, ...], right: tuple[Index, ...], unknowns: frozenset[str]) -> Mapping[str, Index]:
+    """Values of the unknowns for which `left` may be equal to `right`; an unknown that the equations say nothing of
+    gets none. The result is a guess: whoever uses it checks it."""
     found: dict[str, Index] = {}
     for a, b in zip(left, right, strict=True):
         _solve_one(linear(a), b, unknowns - found.keys(), found)
-    return found if unknowns <= found.keys() else None
+    return found
 
 
 def _solve_one(form: Linear, value: Index, unknowns: frozenset[str], found: dict[str, Index]) -> None:
     """The unknowns of one sum, the largest factor first: each takes what the smaller ones cannot make up."""
-    mine = [(c, e.name) for e, c in form.terms.items() if isinstance(e, Var) and e.name in unknowns and c > 0]
+    mine = [(c, e.name) for e, c in form.terms.items() if isinstance(e, Var) and e.name in unknowns]
+    if mine and all(c < 0 for c, _ in mine):
+        _solve_one(Linear({}, 0).plus(form, -1), subtract(Int(0), value), unknowns, found)
+        return
+    mine = [(c, name) for c, name in mine if c > 0]
     rest = subtract(value, _without(form, {name for _, name in mine}, found))
     for n, (factor, name) in enumerate(sorted(mine, reverse=True)):
         last = n == len(mine) - 1

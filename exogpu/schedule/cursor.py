@@ -54,11 +54,20 @@ class Cursor:
         """The place after the statements."""
         return Gap(self, after=True)
 
-    def parent(self) -> Cursor:
-        """The statement around it."""
-        if len(self.path) == 1:
-            raise Refused("schedule.cursor", f"`{self}` is in no other statement", self.stmt.span)
-        return self._at(self.path[:-2])
+    def parent(self, levels: int = 1) -> Cursor:
+        """The statement around it, or one further out."""
+        if len(self.path) <= 2 * levels - 1:
+            raise Refused("schedule.cursor", f"`{self}` is not in {levels} other statements", self.stmt.span)
+        return self._at(self.path[: len(self.path) - 2 * levels])
+
+    def around(self, name: str) -> Cursor:
+        """The innermost loop around it that has this variable, or one whose name was made from it by a number."""
+        at = self
+        while len(at.path) > 1:
+            at = at.parent()
+            if isinstance(at.stmt, For) and name in (at.stmt.var, stem(at.stmt.var)):
+                return at
+        raise Refused("schedule.cursor", f"`{self}` is in no loop `{name}`", self.stmt.span)
 
     def body(self, branch: int = 0) -> Cursor:
         """The statements of its block, or of the `else` block (1)."""
@@ -118,6 +127,12 @@ class Gap:
 
     def __str__(self) -> str:
         return f"{'after' if self.after else 'before'} {self.at}"
+
+
+def stem(name: str) -> str:
+    """A name without the number that makes it different from another one."""
+    root, _, number = name.rpartition("_")
+    return root if number.isdigit() else name
 
 
 Where = str | Cursor

@@ -11,8 +11,9 @@ import enum
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from exogpu.ir.index import Cond, Index, Var
+from exogpu.ir.index import BoolOp, Cmp, Cond, Index, Var
 from exogpu.ir.instr import BufferInfo
+from exogpu.ir.print_expr import index_text
 from exogpu.ir.stmt import Alloc, Arrive, Assign, Await, Fence, For, If, InstrCall, Role, Stmt
 from exogpu.ir.substitute import Change, change_value
 from exogpu.ir.value import Value
@@ -55,6 +56,19 @@ class Access:
         given = tuple(substitute_cond(c, env) for c in self.given)
         inner = tuple(v.name if isinstance(v := env.get(n, Var(n)), Var) else n for n in self.inner)
         return replace(self, index=index, given=given, inner=inner, value=_value(self.value, env))
+
+    def range(self, name: str) -> tuple[Index, Index]:
+        """The bounds of the loop inside the statement that has this variable."""
+        lo = [c.left for c in self._facts() if c.op == "<=" and c.right == Var(name)]
+        hi = [c.right for c in self._facts() if c.op == "<" and c.left == Var(name)]
+        return lo[0], hi[0]
+
+    def _facts(self) -> Iterator[Cmp]:
+        for fact in self.given:
+            yield from (c for c in (fact.args if isinstance(fact, BoolOp) else (fact,)) if isinstance(c, Cmp))
+
+    def __str__(self) -> str:
+        return f"{self.buffer}[{', '.join(map(index_text, self.index))}]"
 
     def primed(self, *others: str) -> Access:
         """Another execution: inner variables, and the `others`, get a prime."""

@@ -47,6 +47,17 @@ def drop_guard(at: Work, where: Where) -> None:
     at.splice(path, 1, stmt.then, moves)
 
 
+@operator
+def conjoin(at: Work, where: Where) -> None:
+    """An `if` and the one that is its whole block, both without `else`, as one."""
+    outer, path = at.conditional(where)
+    inner = outer.then[0] if len(outer.then) == 1 else None
+    if not isinstance(inner, If) or outer.orelse or inner.orelse:
+        raise limit("the `if` has an `else`, or its block is not one `if` without `else`", outer.span)
+    new = replace(outer, cond=both((outer.cond, inner.cond)), then=inner.then)
+    at.splice(path, 1, (new,), {(0,): (0,), (0, 0, 0): (0,)})
+
+
 def _harmless(at: Work, path: Path, outside: If, access: Access) -> None:
     """A write of the guarded block can happen where the guard fails."""
     given = (*at.known(path), outside.cond, *access.given)

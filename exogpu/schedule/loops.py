@@ -32,8 +32,8 @@ def divide(at: Work, loop: Where, factor: int, *, tail: Tail = "perfect", names:
     stmt, path = at.loop(loop)
     if factor < 1:
         raise limit(f"a loop is divided by a positive number, not {factor}", stmt.span)
-    outer = at.fresh(names[0] if names else f"{stmt.var}o")
-    inner = at.fresh(names[1] if names else f"{stmt.var}i", (outer,))
+    outer = at.fresh(names[0] if names else f"{stmt.var}o", free=(stmt.var,))
+    inner = at.fresh(names[1] if names else f"{stmt.var}i", (outer,), (stmt.var,))
     trips = subtract(stmt.hi, stmt.lo)
     here = add(stmt.lo, add(times(factor, Var(outer)), Var(inner)))
     body = substitute(stmt.body, {stmt.var: here})
@@ -243,7 +243,7 @@ def collapse(at: Work, loop: Where, name: str | None = None) -> None:
     n = literal(subtract(inner.hi, inner.lo))
     if n is None or n < 1:
         raise limit(f"the trip count of `{inner.var}` is not a positive literal", inner.span)
-    var = at.fresh(name or outer.var)
+    var = at.fresh(name or outer.var, free=(outer.var, inner.var))
     env = {
         outer.var: add(outer.lo, quotient(Var(var), n)),
         inner.var: add(

@@ -1,4 +1,4 @@
-"""Operators on the arguments: what is assumed of sizes, and sizes that are fixed."""
+"""Operators on the arguments: what is assumed of sizes, sizes that are fixed, the order of dimensions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from dataclasses import replace
 from exogpu.ir.index import Int
 from exogpu.ir.linear import literal
 from exogpu.ir.proc import MAX_SIZE, Arg, Require, SizeArg, TensorArg
-from exogpu.ir.substitute import substitute
-from exogpu.ir.walk import substitute_cond, substitute_index
+from exogpu.ir.stmt import Assign, InstrCall, Stmt
+from exogpu.ir.substitute import Change, change, substitute
+from exogpu.ir.uses import elements
+from exogpu.ir.value import Read, Value
+from exogpu.ir.walk import children, substitute_cond, substitute_index
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import CondLike, as_cond
+from exogpu.schedule.paths import with_blocks
 from exogpu.schedule.work import Work, operator
 
 
@@ -45,3 +49,31 @@ def fix(at: Work, name: str, value: int) -> None:
     if body:
         at.splice((0,), len(body), body, {(n,): (n,) for n in range(len(body))})
     at.proc = replace(at.proc, args=args, requires=requires)
+
+
+@operator
+def reorder_dimensions(at: Work, name: str, *order: int) -> None:
+    """Takes a tensor argument with its dimensions in another order: dimension d is what was dimension `order[d]`. For
+    the tensor in this order the procedure computes what it did for the original."""
+    tensor = next((a for a in at.proc.args if isinstance(a, TensorArg) and a.name == name), None)
+    if tensor is None:
+        raise Refused("schedule.pattern", f"`{name}` is not a tensor argument", at.proc.span)
+    if sorted(order) != list(range(len(tensor.shape))):
+        raise limit(f"{order} is no order of the dimensions of `{name}`", tensor.span)
+
+    def element(value: Value) -> Value:
+        if not isinstance(value, Read) or value.buffer != name:
+            return value
+        return replace(value, index=tuple(value.index[d] for d in order))
+
+    def stmt(old: Stmt) -> Stmt:
+        if isinstance(old, InstrCall) and any(used == name for used, _, _ in elements(old)):
+            raise limit(f"`{old.instr.name}` uses `{name}`", old.span)
+        if isinstance(old, Assign) and old.buffer == name:
+            return replace(old, index=tuple(old.index[d] for d in order))
+        return with_blocks(old, tuple(tuple(map(stmt, block)) for block in children(old)))
+
+    body = change(tuple(map(stmt, at.proc.body)), Change(value=element))
+    at.splice((0,), len(body), body, {(n,): (n,) for n in range(len(body))})
+    new = replace(tensor, shape=tuple(tensor.shape[d] for d in order))
+    at.proc = replace(at.proc, args=tuple(new if a is tensor else a for a in at.proc.args))

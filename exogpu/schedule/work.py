@@ -19,7 +19,7 @@ from exogpu.ir.interp.plan import buffers_of, reassociable
 from exogpu.ir.proc import Proc, SizeArg
 from exogpu.ir.stmt import For, If
 from exogpu.ir.substitute import declared, rename
-from exogpu.ir.uses import elements
+from exogpu.ir.uses import barriers, elements
 from exogpu.ir.walk import index_names, walk
 from exogpu.ir.wellformed import check_meaning
 from exogpu.schedule.cover import covers
@@ -86,12 +86,20 @@ class Work:
         facts = self.known(path)
         return (*facts, *again(facts, names))
 
-    def in_scope(self, e: Index | Cond, path: Path) -> None:
-        """Refuses an expression that uses what is not declared at a path."""
+    def in_scope(self, e: Index | Cond, path: Path, own: Iterable[str] = ()) -> None:
+        """Refuses an expression that uses what is not declared at a path, and is not one of the names `own`."""
         sizes = {a.name for a in self.proc.args if isinstance(a, SizeArg)}
         loops = {stmt.var for stmt, _ in around(self.proc, path) if isinstance(stmt, For)}
-        for name in sorted(index_names(e) - sizes - loops):
+        for name in sorted(index_names(e) - sizes - loops - {*own}):
             raise Refused("schedule.expression", f"no size or loop variable `{name}` is in scope there")
+
+    def has_barriers(self, block: Block) -> None:
+        """Refuses statements that name a barrier which is not declared."""
+        known = {*(b.name for b in self.proc.barriers), *(b.name for b in self.proc.named)}
+        for stmt in walk(block):
+            for name, span in barriers(stmt):
+                if name not in known:
+                    raise limit(f"there is no barrier `{name}`", span, "declare it with `mbarrier` or `named_barrier`")
 
     def names_in(self, block: Block) -> frozenset[str]:
         """The buffers that the statements of a block use."""
@@ -103,13 +111,15 @@ class Work:
 
     # -- names -----------------------------------------------------------------------------------------------------
 
-    def fresh(self, name: str, taken: Iterable[str] = ()) -> str:
-        """A name that nothing has yet: the wanted one, if it is free."""
-        used = {*self._names(), *taken}
+    def fresh(self, name: str, taken: Iterable[str] = (), free: Iterable[str] = ()) -> str:
+        """A name that nothing has yet: the wanted one, if it is free. The names `free` are about to go."""
+        used = {*(self._names() - {*free}), *taken}
+        root, _, number = name.rpartition("_")
+        stem = root if number.isdigit() and root in used else name
         candidate, n = name, 0
         while candidate in used:
             n += 1
-            candidate = f"{name}_{n}"
+            candidate = f"{stem}_{n}"
         return candidate
 
     def unused(self, name: str) -> str:
@@ -152,7 +162,7 @@ class Work:
 
     def apart(self, given: Sequence[Cond], first: Access, second: Access, failure: str) -> None:
         """Proves that two accesses to one buffer never meet in one element."""
-        text = f"{_told(first)} and {_told(second)} are different elements"
+        text = f"{first} and {second} are different elements"
         why = f"{failure}: one {first.does.value} what the other {second.does.value} in `{first.buffer}`"
         self.prove(text, (*given, *first.given, *second.given), distinct(first, second), why, second.span)
 
@@ -161,8 +171,8 @@ class Work:
         for a in accesses:
             shape = self.buffers[a.buffer].shape
             bounds = [c for i, n in zip(a.index, shape, strict=True) for c in (Cmp("<=", Int(0), i), Cmp("<", i, n))]
-            failure = f"{when}, {_told(a)} can be out of bounds"
-            self.prove(f"{_told(a)} is in bounds", (*given, *a.given), both(bounds), failure, a.span)
+            failure = f"{when}, {a} can be out of bounds"
+            self.prove(f"{a} is in bounds", (*given, *a.given), both(bounds), failure, a.span)
 
     def commute(self, given: Sequence[Cond], first: Sequence[Access], second: Sequence[Access], failure: str) -> None:
         """Proves that two groups of accesses can be exchanged: wherever two meet, both read or both add. `given` says
@@ -195,7 +205,7 @@ class Work:
             goal = covers(write, access)
             answer = None if goal is None else decide((*known, *access.given), goal)
             if isinstance(answer, Proved):
-                self.note(f"{_told(access)} is written before", answer)
+                self.note(f"{access} is written before", answer)
                 return True
         return False
 
@@ -228,10 +238,6 @@ class Work:
 def distinct(first: Access, second: Access) -> Cond:
     """The condition that two accesses to one buffer touch different elements."""
     return either(Cmp("!=", a, b) for a, b in zip(first.index, second.index, strict=True))
-
-
-def _told(access: Access) -> str:
-    return f"{access.buffer}[{', '.join(map(words, access.index))}]"
 
 
 def operator(rewrite: Callable[Concatenate[Work, P], None]) -> Callable[Concatenate[Schedule, P], Schedule]:
@@ -272,6 +278,10 @@ def _argument(schedule: Schedule, argument: Any) -> str:
             return f"`{schedule.forward(argument)}`"
         case Gap(at, after):
             return f"{'after' if after else 'before'} `{schedule.forward(at)}`"
+        case Schedule():
+            return f"{argument.proc.name} in {len(argument.steps)} steps"
+        case Proc():
+            return argument.name
         case str():
             return f'"{argument}"'
         case _:

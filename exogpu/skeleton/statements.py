@@ -77,7 +77,7 @@ def _for(r: Reader, node: ast.For) -> Stmt:
         body = block(r, node.body)
     if header is None or name is None:
         raise Rejected()
-    return For(name, *header, body, r.text.header(node))
+    return For(name, *header, body, r.text.header(node), ast.unparse(node.target))
 
 
 def _loop_variable(r: Reader, node: ast.For) -> str:

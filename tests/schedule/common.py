@@ -21,11 +21,19 @@ SIZES = (0, 1, 2, 4, 7, 8)
 
 @cache
 def _algorithms() -> Mapping[str, Proc]:
-    return load(Path(__file__).parent / "cases" / "algorithms.py")
+    files = sorted((Path(__file__).parent / "cases").glob("*.py"))
+    found = [(name, proc) for file in files for name, proc in load(file).items()]
+    assert len(found) == len(dict(found)), "two procedures have one name"
+    return dict(found)
+
+
+def algorithm(name: str) -> Proc:
+    """One of the procedures in `cases`."""
+    return _algorithms()[name]
 
 
 def start(name: str) -> Schedule:
-    """A schedule of one of `cases/algorithms.py`."""
+    """A schedule of one of the procedures in `cases`."""
     return schedule(_algorithms()[name])
 
 

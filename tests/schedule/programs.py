@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from hypothesis import strategies as st
@@ -19,12 +19,15 @@ from exogpu.schedule import (
     accumulate,
     bind,
     collapse,
+    conjoin,
     cut,
     divide,
     drop_guard,
     eliminate,
+    expand_dim,
     fission,
     fuse,
+    hoist,
     inline,
     into_loop,
     join,
@@ -32,6 +35,8 @@ from exogpu.schedule import (
     lift_scope,
     peel,
     reorder,
+    run_ahead,
+    separate,
     shift,
     simplify,
     sink_alloc,
@@ -42,6 +47,7 @@ from exogpu.schedule import (
 )
 from exogpu.schedule.paths import Path
 from exogpu.schedule.patterns import block_or_inside, statements
+from tests.schedule.storage_choices import STORAGE, Apply
 
 N = Var("N")
 MOST = 5
@@ -190,9 +196,6 @@ def guarded_tiles(draw: st.DrawFn) -> Proc:
     return Proc("tiles", ARGS, (Require(Cmp("<=", N, Int(MOST))),), UNSCHEDULED, (), body)
 
 
-Apply = Callable[[Schedule, Cursor, int], Schedule]
-
-
 def _there_and_back(s: Schedule, at: Cursor, n: int) -> Schedule:
     s = bind(s, at, "_", "b")
     return inline(s, s.forward(at).prev())
@@ -201,6 +204,14 @@ def _there_and_back(s: Schedule, at: Cursor, n: int) -> Schedule:
 def _out_and_in(s: Schedule, at: Cursor, n: int) -> Schedule:
     s = lift_alloc(s, at)
     return sink_alloc(s, at)
+
+
+def _separated(s: Schedule, at: Cursor, n: int) -> Schedule:
+    """A buffer over the iterations of a loop, and then one for each of them."""
+    trips = 1 + n % 4
+    s = expand_dim(s, at, trips, n % trips)
+    s = lift_alloc(s, at)
+    return separate(s, at, tuple(f"b{n}_{i}" for i in range(trips)))
 
 
 OPERATORS: dict[str, Apply] = {
@@ -229,6 +240,11 @@ OPERATORS: dict[str, Apply] = {
     "into a loop": lambda s, at, n: into_loop(s, at, "first" if n % 2 else "last"),
     "accumulate": lambda s, at, n: accumulate(s, at, "acc"),
     "inline": lambda s, at, n: inline(s, at),
+    "hoist": lambda s, at, n: hoist(s, at),
+    "run ahead": lambda s, at, n: run_ahead(s, at),
+    "conjoin": lambda s, at, n: conjoin(s, at),
+    "unroll and separate": _separated,
+    **STORAGE,
 }
 
 

@@ -201,6 +201,13 @@ CASES = [
     Case("lang.cluster", "multicast=BOTH", "multicast=(1, 1)", "(1, 1)"),
     Case("lang.cluster", "ctas=0", "ctas=(0, 0)", "(0, 0)"),
     Case("lang.cluster", ASYNC, "st_async(out, peer(late[0], 1), bytes=8)", "st_async(out, peer(late[0], 1), bytes=8)"),
+    Case(
+        "lang.cluster",
+        ASYNC,
+        ASYNC.replace("peer(out, 1)", "peer(out, 0)"),
+        ASYNC.replace("peer(out, 1)", "peer(out, 0)"),
+    ),
+    Case("lang.cluster", INIT, "init(peer(late[0], 1), 4)", "peer(late[0], 1)"),
     Case("lang.cluster", WAIT, "wait(peer(full[0], 1), ph)", "peer(full[0], 1)"),
     Case("lang.cluster", TMA, "cp_async(peer(tile[0], 1))", "peer(tile[0], 1)"),
     Case("lang.type_mismatch", "peer(out[0], 1)", "peer(result[0], 1)", "result[0]"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from tests.skeleton_oracle.arrays import shared
 from tests.skeleton_oracle.clusters import asynchronous, handover, meetings, multicast
 from tests.skeleton_oracle.lines import Block
 from tests.skeleton_oracle.rings import ring
@@ -31,6 +32,8 @@ def generate(random: Random) -> Block:
         initialise(b)
     if whole and b.chance(0.15):
         reuse(b)
+    if b.chance(0.25):
+        shared(b)
     return b.block()
 
 

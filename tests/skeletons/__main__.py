@@ -12,13 +12,13 @@ from tests.skeletons.corpus import Answer, Outcome, cases, judge
 COLUMNS = tuple(Answer)
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Returns 1 if a verdict is not the expected one."""
     parser = argparse.ArgumentParser(prog="python -m tests.skeletons", description=__doc__)
     parser.add_argument("--only", default="", metavar="PREFIX", help="files whose names begin so, such as sb0")
     parser.add_argument("--class", dest="kind", default="", metavar="NAME", help="one class of bugs, such as ring-war")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default 1)")
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
     chosen = [c for c in cases() if c.file.startswith(given.only) and given.kind in ("", c.kind)]
     if not chosen:
         parser.error("no skeleton is chosen")

@@ -72,6 +72,43 @@ def fixed_one_fence():
 
 
 @skeleton
+def fixed_relaxed():
+    """As published: every thread fences before the barrier, and the store itself is an ordinary one (axiom L14)."""
+    cluster(3)
+    turn = flags()
+    d = gmem(64)
+    with role("all", threads=64):
+        spin(turn, rank)
+        load(d[tid])
+        store(d[tid])
+        fence("gpu")
+        cta_sync()
+        if tid == 0:
+            signal(turn, rank + 1, relaxed=True)
+
+
+@skeleton
+def buggy_some_fence():
+    """One of the roles that meet at the barrier does not fence."""
+    cluster(2)
+    turn = flags()
+    d = gmem(64)
+    with role("half", threads=32):
+        spin(turn, rank)
+        load(d[tid])
+        store(d[tid])
+        fence("gpu")
+        cta_sync()
+        if tid == 0:
+            signal(turn, rank + 1, relaxed=True)
+    with role("other_half", threads=32):
+        spin(turn, rank)
+        load(d[32 + tid])
+        store(d[32 + tid])
+        cta_sync()
+
+
+@skeleton
 def buggy_narrow_fence():
     cluster(3)
     turn = flags()
@@ -183,6 +220,8 @@ EXPECT = {
     "fixed": "proved",
     "fixed_release": "proved",
     "fixed_one_fence": "proved",
+    "fixed_relaxed": "proved",
+    "buggy_some_fence": "race.raw",
     "buggy_narrow_fence": "race.raw",
     "buggy_narrow_signal": "race.raw",
     "buggy_relaxed_spin": "race.raw",

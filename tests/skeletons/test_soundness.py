@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.verify.result import Status
+from exogpu.verify.skeleton.verdict import verify_skeleton
 from tests.skeleton_oracle.compare import PROVED, attempt
-from tests.skeletons.twins import fault, twins
+from tests.skeletons.twins import fault, pairs, twins
 
 SIZES = 8
 
@@ -18,3 +20,9 @@ def test_a_fault_is_not_proved_away(rules: str, bad: Skeleton, good: Skeleton) -
     assert attempt(bad)[0] != PROVED
     assert attempt(good) == (PROVED, "")
     assert fault(good, SIZES) is None
+
+
+@pytest.mark.parametrize(("impossible", "possible"), list(pairs("soundness", "IMPOSSIBLE")))
+def test_preconditions_that_allow_nothing_prove_nothing(impossible: Skeleton, possible: Skeleton) -> None:
+    assert verify_skeleton(impossible).status is Status.VACUOUS
+    assert verify_skeleton(possible).status is Status.REFUTED

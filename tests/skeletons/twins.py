@@ -19,9 +19,20 @@ CASES = Path(__file__).resolve().parent / "cases"
 
 def twins(prefix: str) -> Iterator[ParameterSet]:
     """What `TWINS` lists in the files whose names begin so: a word about each pair, the bad one, the good one."""
+    for stem, n, pair in _listed(prefix, "TWINS"):
+        yield pytest.param(*pair, id=f"{stem}:{n}:{pair[0]}")
+
+
+def pairs(prefix: str, name: str) -> Iterator[ParameterSet]:
+    """Pairs that files list under another name, if they do."""
+    for stem, n, pair in _listed(prefix, name):
+        yield pytest.param(*pair, id=f"{stem}:{n}")
+
+
+def _listed(prefix: str, name: str) -> Iterator[tuple[str, int, tuple[object, ...]]]:
     for path in sorted(CASES.glob(f"{prefix}*.py")):
-        for n, pair in enumerate(runpy.run_path(str(path))["TWINS"]):
-            yield pytest.param(*pair, id=f"{path.stem}:{n}:{pair[0]}")
+        for n, pair in enumerate(runpy.run_path(str(path)).get(name, ())):
+            yield path.stem, n, pair
 
 
 def fault(skeleton: Skeleton, sizes: int) -> Fault | None:

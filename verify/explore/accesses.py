@@ -51,10 +51,10 @@ def _fences(m: Machine, issuer: int, target: int) -> Fences:
     rows = m.rows
     if target == EVERYWHERE:
         return Fences(rows.everywhere[issuer : issuer + 1], rows.shared[issuer : issuer + 1])
-    fences = {rows.shared[issuer], rows.shared[target]} if rows.shared else set[int]()
-    # a fence in either CTA is taken to do, so that none is reported missing that a reading of the ISA does without
+    # across CTAs a fence where the access is made; any is taken to cover the memory, so that none is reported missing
+    # that a reading of the ISA does without
     ended = m.program.skeleton.cluster > 1 and "L4" in m.axioms
-    return Fences(tuple(fences), (), ended)
+    return Fences(rows.shared[issuer : issuer + 1], (), ended)
 
 
 def reach(m: Machine, s: Strand, cta: int) -> None:

@@ -12,7 +12,7 @@ from exogpu.verify.explore.accesses import touch
 from exogpu.verify.explore.events import Event
 from exogpu.verify.explore.finding import Finding
 from exogpu.verify.explore.flights import Flight
-from exogpu.verify.explore.knowledge import TEMPORAL, Knowledge, common, nothing
+from exogpu.verify.explore.knowledge import PLAIN, TEMPORAL, Knowledge, common, nothing
 from exogpu.verify.explore.machine import Machine
 from exogpu.verify.explore.mbarriers import Key
 from exogpu.verify.explore.program import Strand
@@ -148,9 +148,10 @@ def memory_fence(m: Machine, s: Strand, e: Event) -> None:
     mind, wide = m.minds[s.number], op.scope != "cta"
     for told, scope in m.acquiring[s.number]:
         told.teach(mind, s.cta, wide=wide and bool(scope))
-    mind.fence(m.rows.strong[0], others=True)
-    if wide:
-        mind.fence(m.rows.strong[1], others=True)
+    for row in m.rows.strong[: 1 + wide]:
+        mind.fence(row, others=True)
+    mine = mind.published_row(PLAIN)
+    m.fenced[s.number] = (mine, mine if wide else m.fenced[s.number][1])
 
 
 # -- the cluster, flags, checks ----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from exogpu.verify.explore.machine import BARRIER_WAITS, ENDED, EXITED, RUNNING,
 from exogpu.verify.explore.mbarriers import Mbarrier
 from exogpu.verify.explore.program import Strand
 from exogpu.verify.explore.storage import EVERYWHERE
-from exogpu.verify.explore.text import at, operation
+from exogpu.verify.explore.text import at, counted, operation
 
 
 def verdict(m: Machine) -> Finding | None:
@@ -102,7 +102,7 @@ def _awaits(m: Machine, s: Strand) -> str:
         return f"waits in {operation(e)} for {who}; {32 * len(bar.joined)} have come"
     b = _barrier(m, s)
     if b is not None:
-        missing = [f"{b.pending} arrivals"] * bool(b.pending) + [f"{b.tx} bytes"] * bool(b.tx)
+        missing = [counted(b.pending, "arrival")] * bool(b.pending) + [f"{b.tx} bytes"] * bool(b.tx)
         return (
             f"waits for phase {b.completed} of {b.name} (parity {e.number}){at(e.iteration)}; "
             f"{' and '.join(missing) or 'nothing'} pending"

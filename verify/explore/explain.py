@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from exogpu.diagnostics import Label
 from exogpu.verify.explore.accesses import hazard
 from exogpu.verify.explore.finding import Finding
-from exogpu.verify.explore.help import HELP
+from exogpu.verify.explore.help import FAR_FENCE, HELP
 from exogpu.verify.explore.machine import Machine
 from exogpu.verify.explore.memory import Record, Unordered
 from exogpu.verify.explore.outcome import Fault
@@ -67,7 +67,7 @@ def _fault(x: Execution, finding: Finding, due: tuple[str, ...]) -> Fault:
         finding.span,
         finding.label,
         finding.labels,
-        HELP.get(finding.rule),
+        finding.help or HELP.get(finding.rule),
         tuple(sorted(x.machine.program.sizes.items())),
         finding.facts,
         steps(x.machine, finding, x.end),
@@ -110,7 +110,9 @@ def _race(m: Machine, finding: Finding, due: tuple[str, str] | None) -> tuple[Fi
     message = _message(rule, place, first, second)
     also = () if rule == finding.rule else (hazard(first.mode, second.mode),)
     label = f"second: {_did(second)}"
-    return replace(finding, rule=rule, message=message, label=label, labels=labels, facts=tuple(facts)), also
+    apart = rule == "proxy.generic_to_async" and len({m.program.strands[r.actor].cta for r in (first, second)}) > 1
+    told = replace(finding, rule=rule, message=message, label=label, labels=labels, facts=tuple(facts))
+    return replace(told, help=FAR_FENCE if apart else None), also
 
 
 def _did(r: Record) -> str:

@@ -12,7 +12,7 @@ from exogpu.verify.explore.memory import Unordered
 @dataclass(frozen=True, slots=True, eq=False)
 class Finding:
     """`strands`: who takes part; `pair`: the accesses, if it is a race; `barriers`: what is waited for in vain. `mild`:
-    the execution goes on, and what comes of it may tell more."""
+    the execution goes on, and what comes of it may tell more; `help`: what to do, if the rule does not say."""
 
     rule: str
     message: str
@@ -24,6 +24,7 @@ class Finding:
     pair: Unordered | None = None
     also: tuple[str, ...] = ()
     barriers: frozenset[str] = frozenset()
+    help: str | None = None
     mild: bool = field(default=False, kw_only=True)
 
 

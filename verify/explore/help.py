@@ -6,7 +6,8 @@ HELP = {
     "an asynchronous reader has read when its group or phase is complete",
     "race.waw": "order the two writes: the first must be complete before the second starts",
     "race.async_inflight": "wait for the operation before the CTA ends",
-    "proxy.generic_to_async": "execute proxy_fence() in the thread that made the access, between it and its arrive",
+    "proxy.generic_to_async": "execute proxy_fence() in the thread that made the access, between it and the arrive or "
+    "barrier that tells of it",
     "fence.state_space": "execute proxy_fence(everywhere=True): proxy_fence() covers shared memory only",
     "smem.reuse": "order the last access through the old object before the first through the new one",
     "mbar.uninit": "initialise the mbarrier before its first use",
@@ -30,5 +31,12 @@ HELP = {
     "cluster.entry": "cluster_sync() before the first access to another CTA",
     "cluster.exit": "cluster_sync() after the last access to another CTA, before the end",
     "setmaxnreg.pool": "lower the register counts so that the CTA's registers suffice, in every warp of the warpgroup",
-    "deadlock.cycle": "let every awaited phase be completed by arrivals that do not themselves wait for it",
+    "deadlock.cycle": "let every awaited phase be completed by arrivals that do not themselves wait for it; on a fresh "
+    "mbarrier a wait for parity 1 passes",
 }
+
+FAR_FENCE = (
+    "execute proxy_fence(everywhere=True) in the CTA that issues the asynchronous operation, before it and after "
+)
+FAR_FENCE += "the wait for the other access (axiom L1)"
+"""About a proxy fence between accesses by threads of two CTAs."""

@@ -75,6 +75,8 @@ class Machine:
         self.cluster = Cluster()
         self.unwaited = [False] * len(strands)
         self.flags: defaultdict[Key, Flag] = defaultdict(Flag)
+        self.fenced = [(nothing(len(strands)),) * 2 for _ in strands]
+        """What each strand's own memory fences cover, of CTA and of wider scope."""
         self.acquiring: defaultdict[int, list[tuple[Told, int]]] = defaultdict(list)
         self.memory = Memory()
         self.registers: defaultdict[Warp, Registers] = defaultdict(Registers)

@@ -12,7 +12,7 @@ from exogpu.verify.explore.knowledge import PLAIN, TEMPORAL, Knowledge, common, 
 from exogpu.verify.explore.machine import Machine, Met
 from exogpu.verify.explore.mbarriers import MOST_BYTES, Key, Mbarrier
 from exogpu.verify.explore.program import Footprint, Strand
-from exogpu.verify.explore.text import operation
+from exogpu.verify.explore.text import counted, operation
 
 Uses = TmaLoad | StAsync | Init | Inval | Arrive | Expect | CopyArrive | Await
 """Operations that use an mbarrier."""
@@ -68,13 +68,15 @@ def arrives(m: Machine, s: Strand) -> None:
 def told(
     m: Machine, s: Strand, known: Knowledge, *, relaxed: bool, wide: bool
 ) -> tuple[Knowledge | None, Knowledge | None]:
-    """What a release tells threads of its own CTA, and those of others; a relaxed one what a fence before it covers."""
+    """What a release tells threads of its own CTA, and those of others; a relaxed one what a fence covers before it, of
+    its own thread or, by axiom L14, before a barrier."""
     wide = wide or "scope" in m.lenient or "L3" in m.axioms
     if not relaxed or "relaxed" in m.lenient:
         return known, known if wide else None
     if m.rows.strong is None:
         return None, None
-    near, far = (tuple(common(row, known[strong]) for row in known) for strong in m.rows.strong)
+    covered = [known[strong] for strong in m.rows.strong] if "L14" in m.axioms else m.fenced[s.number]
+    near, far = (tuple(common(row, clock) for row in known) for clock in covered)
     return near, far if wide else None
 
 
@@ -102,7 +104,7 @@ def count(m: Machine, s: Strand, b: Mbarrier, arrivals: int, *, more: bool = Fal
     """Arrivals count; `more` of the same event follow. Raises Violation if there are too many."""
     if arrivals > b.pending:
         e = m.event(s)
-        message = f"{operation(e)}: phase {b.completed} of `{b.name}` gets more than its {b.count} arrivals"
+        message = f"{operation(e)}: phase {b.completed} of `{b.name}` gets more than its {counted(b.count, 'arrival')}"
         missing = (("bytes still missing", str(b.tx)),) if b.tx else ()
         m.fail(Finding("mbar.count", message, e.op.span, f"{b.pending} pending", (s.number,), facts=missing))
     b.pending -= arrivals
@@ -116,7 +118,7 @@ def count(m: Machine, s: Strand, b: Mbarrier, arrivals: int, *, more: bool = Fal
 
 def state(b: Mbarrier) -> str:
     """A barrier's state in words."""
-    return f"phase {b.completed}: {b.pending} arrivals{f', {b.tx} bytes' if b.tx else ''} pending"
+    return f"phase {b.completed}: {counted(b.pending, 'arrival')}{f', {b.tx} bytes' if b.tx else ''} pending"
 
 
 def settle(m: Machine, s: Strand, b: Mbarrier, index: int) -> bool:
@@ -188,7 +190,7 @@ def initialises(m: Machine, s: Strand) -> None:
             message = f"mbarrier `{b.name}` is initialised in the memory of mbarrier `{other.name}`, which is in use"
             m.fail(Finding("mbar.alias", message, e.op.span, "common storage", (s.number,)))
         b.start(op.count, (s.number, m.pc[s.number] + 1))
-        m.note(s, "initialises", b.name, f"phase 0: {op.count} arrivals pending")
+        m.note(s, "initialises", b.name, f"phase 0: {counted(op.count, 'arrival')} pending")
     if s.weight > 1:
         message = f"{operation(e)} is executed by {s.weight} threads"
         m.fail(Finding("mbar.reinit", message, e.op.span, "one thread initialises", (s.number,)))
@@ -260,7 +262,8 @@ def lands(m: Machine, f: Flight) -> None:
 
 def _arrivals_of_copies(m: Machine, s: Strand, b: Mbarrier, f: Flight) -> None:
     if f.arrivals > b.pending:
-        message = f"{operation(f.event)}: phase {b.completed} of `{b.name}` gets more than its {b.count} arrivals"
+        expected = counted(b.count, "arrival")
+        message = f"{operation(f.event)}: phase {b.completed} of `{b.name}` gets more than its {expected}"
         m.fail(Finding("mbar.count", message, f.event.op.span, f"{b.pending} pending", (f.actor,)))
     m.observed.append(Met(f.actor, f.index, None, b.key, b.completed))
     b.arrive(f.knew)

@@ -7,6 +7,7 @@ from exogpu.ir.skeleton import operations as ops
 from exogpu.ir.skeleton.tree import Elect
 from exogpu.verify.explore.actions import ACTIONS
 from exogpu.verify.explore.collectives import is_collective, together
+from exogpu.verify.explore.events import Event
 from exogpu.verify.explore.finding import Finding
 from exogpu.verify.explore.machine import RUNNING, WARP_WAITS, Machine
 from exogpu.verify.explore.phases import sharing
@@ -72,7 +73,7 @@ def advance(m: Machine, s: Strand, limit: int) -> None:
         done(m, s)
         if isinstance(e.op, ops.ClusterArrive):
             settle_cluster(m)
-        if m.state[n] != RUNNING or m.pc[n] >= limit or not _local(m, s):
+        if m.state[n] != RUNNING or not (_beside(m, s, e) or (m.pc[n] < limit and _local(m, s))):
             return
 
 
@@ -85,6 +86,14 @@ def release_warps(m: Machine) -> bool:
                 together(m, warp)
                 return True
     return False
+
+
+def _beside(m: Machine, s: Strand, e: Event) -> bool:
+    """The next event is an arrive at the side of `e`, on the barrier of another CTA: both count at one time (L13)."""
+    if "L13" not in m.axioms or not isinstance(e.op, ops.Arrive) or not isinstance(m.event(s).op, ops.Arrive):
+        return False
+    (one, *_), (other, *_) = e.barriers, m.event(s).barriers
+    return one[0] != other[0] and one[1:] == other[1:] and e.iteration == m.event(s).iteration
 
 
 def _local(m: Machine, s: Strand) -> bool:

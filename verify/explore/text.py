@@ -86,3 +86,8 @@ def _collective(e: Event) -> str:
 def at(iteration: tuple[tuple[str, int], ...]) -> str:
     """Where in its loops, as ", i = 3"."""
     return "".join(f", {name} = {value}" for name, value in iteration)
+
+
+def counted(number: int, what: str) -> str:
+    """So many of something: "1 arrival", "2 arrivals"."""
+    return f"{number} {what}{'s' * (number != 1)}"

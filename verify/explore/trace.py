@@ -196,7 +196,7 @@ class Walk:
         outside = self.iteration
         for value in range(self.index(loop.lo), self.index(loop.hi)):
             self.env[loop.var] = value
-            self.iteration = (*outside, (loop.var, value))
+            self.iteration = (*outside, (loop.written or loop.var, value))
             if self._block(loop.body, (*path, 0)):
                 return True
         self.iteration = outside

@@ -1,8 +1,7 @@
 """The barriers of a skeleton: which barrier of the parallel program a statement means.
 
-The last dimension of an mbarrier array that is indexed by loop variables is a ring: one barrier with that many slots,
-whose phases go round. All other dimensions are told apart, one barrier for each index. A named barrier is one for each
-id.
+The elements of an mbarrier array that loop variables or counters choose from are a ring: one barrier with that many
+slots, whose phases go round. All others are told apart, one barrier for each. A named barrier is one for each id.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from functools import cached_property
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
-from exogpu.ir.index import Cmp, Cond, Index, Int, Var
+from exogpu.ir.index import Bin, Cmp, Cond, Index, Int, Var
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Flags, Mbarriers, Ref
-from exogpu.ir.skeleton.tree import RANK, TID, Skeleton
+from exogpu.ir.skeleton.tree import RANK, TID, For, Skeleton
 from exogpu.ir.stmt import Point
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.source import Span
@@ -25,8 +24,9 @@ from exogpu.verify.declared import CLUSTER_BARRIER
 from exogpu.verify.iterations import common_period
 from exogpu.verify.program import Applied, Barrier, Derived, Event
 from exogpu.verify.skeleton.place import Place
-from exogpu.verify.skeleton.unsupported import NotModelled
-from exogpu.verify.skeleton.walk import every_ref, every_statement
+from exogpu.verify.skeleton.rings import Rings, by_thread, element, joined, names, shown, slot
+from exogpu.verify.skeleton.unsupported import NotModelled, ToldApart
+from exogpu.verify.skeleton.walk import every_ref, every_statement, refs_in_loops
 
 NAMED = "barrier "
 """Named barriers are called so, with their ids."""
@@ -36,11 +36,12 @@ IDS = 16
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A barrier that some of a statement's threads mean, its slot, and their place."""
+    """A barrier that some of a statement's threads mean, its slot, and their place; `inside`: what makes it one."""
 
     name: str
     slot: Index
     place: Place
+    inside: tuple[Cond, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class Signals:
     skeleton: Skeleton
     barriers: dict[str, Barrier] = field(default_factory=dict)
     slots: dict[int, Index] = field(default_factory=dict)
+    elements: dict[str, dict[range, None]] = field(default_factory=dict)
     weights: dict[int, int] = field(default_factory=dict)
     parities: dict[int, Index] = field(default_factory=dict)
     inits: dict[str, list[Event]] = field(default_factory=dict)
@@ -65,6 +67,7 @@ class Signals:
     seen: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
     derived: dict[str, Derived] = field(default_factory=dict)
     classes: Mapping[str, tuple[frozenset[int], ...]] | None = None
+    rings: Rings = field(default_factory=dict)
 
     @cached_property
     def arrays(self) -> Mapping[str, Mbarriers]:
@@ -77,10 +80,10 @@ class Signals:
         return {o.name: o for o in self.skeleton.objects if isinstance(o, Flags)}
 
     @cached_property
-    def rings(self) -> frozenset[str]:
-        """Arrays whose last index some statement takes from a loop or a counter."""
-        refs = [r for r in every_ref(self.skeleton) if r.name in self.arrays and r.dims]
-        return frozenset(r.name for r in refs if _indices(r)[-1:] and index_names(_indices(r)[-1]) - {TID, RANK})
+    def turning(self) -> frozenset[str]:
+        """Arrays whose last index some statement takes from a counter or a loop of which the iterations go round."""
+        refs = [r for b in self.skeleton.bodies for r in refs_in_loops(b.stmts) if r[0].name in self.arrays]
+        return frozenset(r.name for r, loops in refs if r.dims and not _listed(_indices(r)[-1], loops))
 
     @cached_property
     def naming(self) -> frozenset[str]:
@@ -88,7 +91,7 @@ class Signals:
         out = frozenset[str]()
         for ref in every_ref(self.skeleton):
             if ref.name in self.arrays:
-                fixed = _indices(ref)[: -1 if ref.name in self.rings else None]
+                fixed = _indices(ref)[: -1 if ref.name in self.turning else None]
                 out = out.union(*(index_names(e) for e in fixed))
             if ref.cta is not None:
                 out |= index_names(ref.cta)
@@ -103,17 +106,19 @@ class Signals:
         """The barriers that the threads of a place mean by a reference; threads that mean different slots are told
         apart."""
         array = self.arrays[ref.name]
+        shape = array.shape or (1,)
         indices = tuple(read(e) for e in _indices(ref)) or (Int(0),)
-        ring = ref.name in self.rings
-        fixed, slot = (indices[:-1], indices[-1]) if ring else (indices, Int(0))
-        depth = array.shape[-1] if ring else 1
-        for numbers, part in _told_apart(fixed, place, ref.span):
-            if not _inside(numbers, array.shape):
-                raise NotModelled(f"`{ref.name}` has no mbarrier {', '.join(map(str, numbers))}", ref.span)
-            name = ref.name + "".join(f"[{n}]" for n in numbers if array.shape)
-            self.barriers.setdefault(name, Barrier(name, depth, array.count or 0, array.span))
-            part = replace(part, explicit=part.explicit or TID in index_names(slot))
-            yield from (Part(name, slot, piece) for piece in self._apart(part))
+        for these, piece in by_thread(indices, shape, place, self.derived):
+            meant = element(these, shape, names(piece, self.derived))
+            if not meant.found:
+                raise NotModelled(f"`{ref.name}` has no such mbarrier", ref.span)
+            self.elements.setdefault(ref.name, {})[meant.found] = None
+            ring = next((r for r in self.rings.get(ref.name, ()) if set(meant.found) <= set(r)), meant.found)
+            place_in_ring, fits = slot(meant.number, ring)
+            name = shown(ref.name, array.shape, ring)
+            self.barriers.setdefault(name, Barrier(name, len(ring), array.count or 0, array.span))
+            piece = replace(piece, explicit=piece.explicit or TID in index_names(place_in_ring))
+            yield from (Part(name, place_in_ring, p, (*meant.inside, *fits)) for p in self._apart(piece))
 
     def initialised(self, name: str, event: Event, count: int, span: Span) -> None:
         """A statement initialises a barrier with an arrival count."""
@@ -186,7 +191,7 @@ class Signals:
         here = set(place.who)
         warps = {t // WARP for t in place.who}
         if place.explicit or any(t not in here for t in range(place.role.threads) if t // WARP in warps):
-            raise NotModelled("only some threads of a warp are here", span)
+            raise ToldApart("only some threads of a warp are here", span)
 
     def flag(self, ref: Ref, place: Place, read: Callable[[Index], Index]) -> Iterator[Part]:
         """The flags that the threads of a place mean by a reference."""
@@ -205,6 +210,10 @@ class Signals:
         self.barriers.setdefault(CLUSTER_BARRIER, Barrier(CLUSTER_BARRIER, 1, everybody, span, named=True, split=True))
         yield from (Part(CLUSTER_BARRIER, Int(0), piece) for piece in self._apart(place))
 
+    def found_rings(self) -> Rings:
+        """The rings of all arrays, so far as statements have named their elements."""
+        return {array: joined(found) for array, found in self.elements.items()}
+
     def told_apart(self) -> Mapping[str, tuple[frozenset[int], ...]]:
         """Per role, the classes of threads that no statement on a barrier tells apart."""
         out: dict[str, tuple[frozenset[int], ...]] = {}
@@ -220,6 +229,17 @@ def _indices(ref: Ref) -> tuple[Index, ...]:
     if not all(isinstance(d, Point) for d in ref.dims):
         raise NotModelled(f"a statement means several mbarriers of `{ref.name}` at once", ref.span)
     return tuple(d.index for d in ref.dims if isinstance(d, Point))
+
+
+def _listed(e: Index, loops: Mapping[str, For]) -> bool:
+    """An index that goes through its values one by one, so that each means a barrier of its own."""
+    match e:
+        case Var(name) if name in loops:
+            return literal(loops[name].lo) is not None and literal(loops[name].hi) is not None
+        case Bin("+" | "-", left, right):
+            return _listed(left, loops) and _listed(right, loops)
+        case _:
+            return index_names(e) <= {TID, RANK}
 
 
 def _inside(numbers: tuple[int, ...], shape: tuple[int, ...]) -> bool:
@@ -250,7 +270,7 @@ def _told_apart(
         wanted = sorted({evaluate(first, dict.fromkeys(names, v)) for v in range(period)})
         choices = [(v, _where(first, v, place)) for v in wanted]
     else:
-        raise NotModelled("which barrier is meant depends on more than one thing", span)
+        raise ToldApart("which barrier is meant depends on more than one thing", span)
     for value, part in choices:
         for others, inner in _told_apart(rest, part, span, small=small):
             yield (value, *others), inner

@@ -9,19 +9,21 @@ from exogpu.smt.poly import ZERO, Poly
 from exogpu.verify.instance import Model
 from exogpu.verify.ordinal import count_all
 from exogpu.verify.phases import Channel, alike, channels
-from exogpu.verify.program import Event, Program
+from exogpu.verify.program import Counted, Event, Program
 from exogpu.verify.skeleton.unsupported import SharedInPart
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
     """Statements by which each of the `channels` contributes `rate` executions to every phase of a barrier: arrivals if
-    `arrivals` (that many by each execution), else bytes alone."""
+    `arrivals` (that many by each execution), else bytes alone. With `numbers`, which say to which phases, they
+    contribute bytes to some phases only."""
 
     channels: frozenset[Channel]
     statements: tuple[Event, ...]
     rate: int
     arrivals: int
+    numbers: Counted | None = None
 
     def threads(self, program: Program) -> tuple[int, ...]:
         """One of its threads of each sort: those of a sort execute its statements equally often."""

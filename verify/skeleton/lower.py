@@ -7,18 +7,20 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from exogpu.ir.evaluate import holds
-from exogpu.ir.index import Bin, BoolOp, Cond, Index, Int, Not, Var
+from exogpu.ir.index import Bin, Cond, Index, Int, Not, Var
 from exogpu.ir.linear import literal
-from exogpu.ir.skeleton.operations import Arrive, Check, ClusterArrive, Exit, MemoryFence, Scope, Signal
+from exogpu.ir.skeleton.operations import Check, Exit, MemoryFence
 from exogpu.ir.skeleton.tree import RANK, TID, Elect, For, If, Let, RoleDecl, Skeleton, Step, Stmt, Unknown
-from exogpu.ir.walk import index_names, substitute_cond, substitute_index
+from exogpu.ir.walk import conjuncts, index_names, substitute_cond, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
 from exogpu.verify.skeleton.counting import starts, turns, wrapped
+from exogpu.verify.skeleton.division import folded, folded_cond, parts
 from exogpu.verify.skeleton.election import any_will_do
+from exogpu.verify.skeleton.fenced import after, published
 from exogpu.verify.skeleton.operations import Operations
 from exogpu.verify.skeleton.place import Numbers, Place
 from exogpu.verify.skeleton.reading import Fences, Reading
-from exogpu.verify.skeleton.unsupported import NotModelled
+from exogpu.verify.skeleton.unsupported import NotModelled, ToldApart
 from exogpu.verify.skeleton.walk import nested
 
 MOST_UNROLLED = 16
@@ -31,6 +33,7 @@ class Walk:
 
     skeleton: Skeleton
     emit: Operations
+    divided: bool = False
     derived: dict[str, Derived] = field(default_factory=dict)
     rounds: dict[str, list[str]] = field(default_factory=dict)
     blocks: int = 0
@@ -42,33 +45,35 @@ class Walk:
         self.unknowns = dict(self.skeleton.unknowns)
         numbers = Numbers()
         for body in self.skeleton.bodies:
-            names: dict[str, Index] = {RANK: Int(body.role.ctas[0])} if len(body.role.ctas) == 1 else {}
-            place = Place((), (), numbers, body.role, tuple(range(body.role.threads)), names)
             stmts = wrapped(body.stmts)
-            for counter in self._counters(body.role, stmts):
-                place = counter(place)
-            self.block(stmts, place)
+            whole = [(body.role, tuple(range(body.role.threads)))]
+            for n, (role, who) in enumerate(parts(self.skeleton, body) if self.divided else whole):
+                names: dict[str, Index] = {RANK: Int(role.ctas[0])} if len(role.ctas) == 1 else {}
+                place = Place((), (), numbers, role, who, names, divided=self.divided)
+                for counter in self._counters(f"{role.name}/{n}" if self.divided else role.name, role, stmts):
+                    place = counter(place)
+                self.block(stmts, place)
 
     # -- counters ------------------------------------------------------------------------------------------------
 
-    def _counters(self, role: RoleDecl, stmts: tuple[Stmt, ...]) -> Iterator[_Naming]:
+    def _counters(self, owner: str, role: RoleDecl, stmts: tuple[Stmt, ...]) -> Iterator[_Naming]:
         """The role's counters, each a variable that follows from how often it was stepped."""
         found = {start.name: start for start in starts(stmts, role.span)}
         for name, start in found.items():
-            variable = f"{role.name}.{name}"
+            variable = f"{owner}.{name}"
             counter = Counter(start.value, (), start.modulus, start.depth)
             if start.round is not None:
                 turning = found[start.round]
                 if turning.depth != start.depth or turning.modulus is None:
                     raise NotModelled(f"the counters `{name}` and `{start.round}` do not start together", role.span)
                 counter = replace(counter, divisor=turning.modulus, ahead=turning.value)
-                self.rounds.setdefault(f"{role.name}.{start.round}", []).append(variable)
+                self.rounds.setdefault(f"{owner}.{start.round}", []).append(variable)
             self.derived[variable] = counter
             yield _Naming(name, variable)
 
     def _stepped(self, role: RoleDecl) -> set[str]:
         """The names of a role's counters."""
-        (body,) = (b for b in self.skeleton.bodies if b.role == role)
+        (body,) = (b for b in self.skeleton.bodies if b.role.name == role.name)
         return {s.name for s, _ in nested(body.stmts) if isinstance(s, Step)}
 
     def step(self, stmt: Step, place: Place) -> None:
@@ -76,7 +81,7 @@ class Walk:
         meaning = place.names[stmt.name]
         variables = (meaning.name, *self.rounds.get(meaning.name, ())) if isinstance(meaning, Var) else ()
         if not isinstance(meaning, Var) or not all(self._by_its_holders(v, place) for v in variables):
-            raise NotModelled(f"the counter `{stmt.name}` differs between threads", stmt.span)
+            raise ToldApart(f"the counter `{stmt.name}` differs between threads", stmt.span)
         found = self.derived[meaning.name]
         if not isinstance(found, Counter) or found.modulus != stmt.modulus:
             raise NotModelled(f"the counter `{stmt.name}` is stepped in two ways", stmt.span)
@@ -99,8 +104,8 @@ class Walk:
         """The statements of a block, each where the ones before leave off."""
         self.blocks += 1
         place = replace(place, block=self.blocks)
-        fence: Fenced | None = None
         for n, stmt in enumerate(stmts):
+            read = Reading(partial(self.expr, place=place), partial(self.cond, place=place))
             match stmt:
                 case Let():
                     place = self.let(stmt, place)
@@ -119,22 +124,11 @@ class Walk:
                     self.emit.exit(stmt, place)
                     return
                 case _:
-                    read = Reading(partial(self.expr, place=place), partial(self.cond, place=place))
                     behind = stmts[n + 1] if n + 1 < len(stmts) else None
                     acquired = behind.scope if isinstance(behind, MemoryFence) else None
-                    for where, scope in _published(stmt, place, fence):
-                        self.emit.operation(stmt, where, read, Fences(scope, acquired))
-            fence = self._fence_after(stmt, place)
-
-    def _fence_after(self, stmt: Stmt, place: Place) -> Fenced | None:
-        """A fence that every thread has just executed, or those for which a condition holds."""
-        match stmt:
-            case MemoryFence(scope):
-                return Fenced(scope, None)
-            case If(cond, (*_, MemoryFence(scope)), ()):
-                return Fenced(scope, self.cond(cond, place))
-            case _:
-                return None
+                    for where, fence in published(stmt, place):
+                        self.emit.operation(stmt, where, read, Fences(fence, acquired))
+            place = replace(place, fenced=after(stmt, place, self.skeleton, read))
 
     def let(self, stmt: Let, place: Place) -> Place:
         """A name for an expression, or the start of a counter."""
@@ -160,7 +154,7 @@ class Walk:
             raise NotModelled("an election without the first lane of a unit", stmt.span)
         self.emit.meet(stmt, place)
         if stmt.any:
-            any_will_do(self.skeleton, next(b for b in self.skeleton.bodies if b.role == place.role), stmt)
+            any_will_do(self.skeleton, next(b for b in self.skeleton.bodies if b.role.name == place.role.name), stmt)
             # what is to hold for the lane that is chosen is shown for every lane
             self.block(tuple(s for s in body if isinstance(s, Check)), place)
             body = tuple(s for s in body if not isinstance(s, Check))
@@ -222,10 +216,12 @@ class Walk:
             if any(s.name in self._stepped(place.role) for s, _ in nested(stmt.body) if isinstance(s, Let)):
                 raise NotModelled("a counter starts anew where iterations name different barriers", stmt.span)
             for value in range(first, last):
-                self.block(stmt.body, place.naming(stmt.var, Int(value)))
+                self.block(stmt.body, replace(place, fenced=None).naming(stmt.var, Int(value)))
             return
         if (self._names(lo) | self._names(hi)) & {TID, RANK}:
-            raise NotModelled("the trip count of a loop depends on the thread", stmt.span)
+            raise ToldApart("the trip count of a loop depends on the thread", stmt.span)
+        if any(isinstance(self.derived.get(n), Applied) for n in index_names(lo) | index_names(hi)):
+            raise NotModelled("the trip count of a loop is an unknown number", stmt.span)
         self.block(stmt.body, place.enter(Loop(stmt.var, lo, hi, LoopKind.SEQ)))
 
     # -- expressions ---------------------------------------------------------------------------------------------
@@ -233,14 +229,16 @@ class Walk:
     def expr(self, e: Index, place: Place) -> Index:
         """An expression with names replaced by what they stand for; unknown numbers become derived variables."""
         out = substitute_index(e, self._meanings(e, place))
+        out = folded(out, place.who) if place.divided else out
         unknown = (self.derived.get(n) for n in index_names(out))
         if not place.explicit and any(TID in self._names(a) for m in unknown if isinstance(m, Applied) for a in m.args):
-            raise NotModelled("an unknown number differs between threads", place.role.span)
+            raise ToldApart("an unknown number differs between threads", place.role.span)
         return out
 
     def cond(self, c: Cond, place: Place) -> Cond:
         """A condition, likewise."""
-        return substitute_cond(c, self._meanings(c, place))
+        out = substitute_cond(c, self._meanings(c, place))
+        return folded_cond(out, place.who) if place.divided else out
 
     def _meanings(self, e: Index | Cond, place: Place) -> dict[str, Index]:
         out = dict(place.names)
@@ -251,26 +249,6 @@ class Walk:
             self.derived[shown] = Applied(unknown.name, args, unknown.below)
             out[name] = Var(shown)
         return out
-
-
-@dataclass(frozen=True, slots=True)
-class Fenced:
-    """A fence right before a statement, by all of its threads or by those for which a condition holds."""
-
-    scope: Scope
-    where: Cond | None
-
-
-def _published(stmt: Stmt, place: Place, fence: Fenced | None) -> Iterator[tuple[Place, Scope | None]]:
-    """The threads of a statement that have just fenced, at which scope, and the others."""
-    if fence is None or fence.where is None or not isinstance(stmt, Arrive | ClusterArrive | Signal):
-        yield place, None if fence is None or fence.where is not None else fence.scope
-        return
-    if TID in index_names(fence.where):
-        yield place, None
-        return
-    yield replace(place, guards=(*place.guards, *conjuncts(fence.where))), fence.scope
-    yield replace(place, guards=(*place.guards, *conjuncts(Not(fence.where)))), None
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,19 +274,6 @@ def elected(place: Place) -> tuple[int, ...]:
     for t in place.who:
         first.setdefault(t // unit, t)
     return tuple(first.values())
-
-
-def conjuncts(cond: Cond) -> tuple[Cond, ...]:
-    """A condition as separate guards."""
-    match cond:
-        case BoolOp("and", args):
-            return tuple(c for a in args for c in conjuncts(a))
-        case Not(BoolOp("or", args)):
-            return tuple(c for a in args for c in conjuncts(Not(a)))
-        case Not(Not(arg)):
-            return conjuncts(arg)
-        case _:
-            return (cond,)
 
 
 def _shown(e: Index) -> str:

@@ -9,7 +9,7 @@ chosen is proved afterwards (`obligations`), and a choice that is wrong is not.
 from __future__ import annotations
 
 from collections import Counter as Tallies
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -17,12 +17,10 @@ from exogpu.ir.collective import plus
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.walk import index_names
-from exogpu.verify.concrete import Occurrence, occurrences
+from exogpu.verify.concrete import Occurrence
 from exogpu.verify.derived import concrete
 from exogpu.verify.phases import Channel, arrives, awaits, channels, copies
 from exogpu.verify.program import (
-    TASKS,
-    Applied,
     Barrier,
     Counted,
     Counter,
@@ -37,6 +35,8 @@ from exogpu.verify.program import (
 from exogpu.verify.skeleton.barriers import Signals
 from exogpu.verify.skeleton.flags import flag_numbers, renumbered
 from exogpu.verify.skeleton.flows import Flow, parties
+from exogpu.verify.skeleton.optional import told_apart
+from exogpu.verify.skeleton.sample import by_thread
 from exogpu.verify.skeleton.unsupported import NotModelled
 
 MOST_RATES = 4
@@ -95,7 +95,7 @@ def numbered(program: Program, signals: Signals) -> Phased:
         for flow in found:
             of = tuple(e.id for e in flow.statements)
             for e in flow.statements:
-                events[e.id] = replace(events[e.id], numbering=Counted(of, flow.rate))
+                events[e.id] = replace(events[e.id], numbering=flow.numbers or Counted(of, flow.rate))
         for hold in holds(program, barrier.name):
             flow = _own_arrives(program, found, hold)
             numbering = Counted(tuple(e.id for e in flow.statements), flow.rate)
@@ -122,7 +122,7 @@ def _start(program: Program, barrier: Barrier, signals: Signals) -> int:
     for e in (*arrives(program, barrier.name), *copies(program, barrier.name)):
         thread = min(t for t, _ in channels(program, e))
         mine = tuple(s for s in arrives(program, barrier.name) if any(t == thread for t, _ in channels(program, s)))
-        for o in _by_thread(program, mine or (e,), thread, barrier)[:1]:
+        for o in by_thread(program, mine or (e,), thread, barrier)[:1]:
             return evaluate(signals.slots[o.event.id], o.env) % barrier.ring
     return 0
 
@@ -131,12 +131,14 @@ def _flows(program: Program, barrier: Barrier, signals: Signals, start: int) -> 
     """What arrives, then what only delivers or announces bytes."""
     arriving = parties(program, arrives(program, barrier.name))
     rates = _arrival_rates(program, barrier, arriving, signals)
-    for (through, statements), rate in zip(arriving, rates, strict=True):
-        yield Flow(through, statements, rate, _weight(statements, signals))
+    arrivals = [Flow(t, group, n, _weight(group, signals)) for (t, group), n in zip(arriving, rates, strict=True)]
+    yield from arrivals
     phases = {_executions(program, barrier, group) // rate for (_, group), rate in zip(arriving, rates, strict=True)}
     for other in (deliveries(program, barrier.name), expects(program, barrier.name)):
-        for through, group in parties(program, other):
-            yield Flow(through, group, _together(program, barrier, group, signals, start, phases), 0)
+        for through, found in parties(program, other):
+            for group, numbers in told_apart(program, barrier, found, arrivals, signals.slots, start):
+                rate = _together(program, barrier, group, signals, start, phases) if numbers is None else 1
+                yield Flow(through, group, rate, 0, numbers)
 
 
 def _weight(statements: Iterable[Event], signals: Signals) -> int:
@@ -172,7 +174,7 @@ def _arrival_rates(
 
 def _executions(program: Program, barrier: Barrier, group: tuple[Event, ...]) -> int:
     """How often a thread executes some statements at a small size."""
-    return len(_by_thread(program, group, min(t for e in group for t, _ in channels(program, e)), barrier))
+    return len(by_thread(program, group, min(t for e in group for t, _ in channels(program, e)), barrier))
 
 
 def _together(
@@ -196,7 +198,7 @@ def _in_slots(
 ) -> bool:
     """At a small size, one thread's executions go through the slots `rate` at a time."""
     thread = min(t for e in group for t, _ in channels(program, e))
-    walk = _by_thread(program, group, thread, barrier)
+    walk = by_thread(program, group, thread, barrier)
     turns = ((start + n // rate) % barrier.ring for n in range(len(walk)))
     return all(evaluate(signals.slots[o.event.id], o.env) == slot for o, slot in zip(walk, turns, strict=True))
 
@@ -241,7 +243,7 @@ def _ahead(program: Program, barrier: Barrier, wait: Event, parity: Index, signa
     group = tuple(e for e in found if any(t == thread for t, _ in channels(program, e)))
     latest: dict[int, int] = {}
     gaps: list[tuple[Occurrence, int]] = []
-    for o in _by_thread(program, group, thread, barrier):
+    for o in by_thread(program, group, thread, barrier):
         slot = evaluate(signals.slots[o.event.id], o.env)
         tested = _value(program, signals.parities[o.event.id], o) % 2
         before = latest.get(slot)
@@ -276,23 +278,3 @@ def _value(program: Program, e: Index, at: Occurrence) -> int:
     """An expression where an event is executed; derived variables that the event itself does not name, too."""
     missing = index_names(e) & program.derived.keys() - at.env.keys()
     return evaluate(e, {**at.env, **{n: concrete(program, n, at.event, at.env) for n in missing}})
-
-
-# -- one thread at a small size ----------------------------------------------------------------------------------------
-
-
-def _by_thread(program: Program, group: Iterable[Event], thread: int, barrier: Barrier) -> list[Occurrence]:
-    """What a thread executes of some statements, in its order, at a size of a few rounds."""
-    sizes = trial_sizes(program, 2 * barrier.ring + 2)
-    found = (o for e in group for o in occurrences(program, e, sizes, {}) if thread in o.threads)
-    return sorted(found, key=lambda o: o.key)
-
-
-def trial_sizes(program: Program, value: int) -> Mapping[str, int]:
-    """All sizes alike, and every unknown number 1."""
-    sizes = dict.fromkeys(program.sizes, value) | {TASKS: 1}
-    for meaning in program.derived.values():
-        if isinstance(meaning, Applied):
-            for args in product(range(value + 1), repeat=len(meaning.args)):
-                sizes[meaning.at(args)] = min(1, meaning.below - 1)
-    return sizes

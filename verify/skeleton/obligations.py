@@ -6,7 +6,7 @@ refute it (`exogpu.verify.explore`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -23,7 +23,7 @@ from exogpu.verify.ordering import Goal
 from exogpu.verify.performed import performed
 from exogpu.verify.phases import Phases, arrives, awaits, channels
 from exogpu.verify.pieces import Piece
-from exogpu.verify.program import Barrier, Event, ExpectAction, Program
+from exogpu.verify.program import Barrier, Counted, Event, ExpectAction, Program
 from exogpu.verify.races import Conflict, conflicts
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
@@ -34,7 +34,8 @@ from exogpu.verify.skeleton.init import initialisation
 from exogpu.verify.skeleton.numbering import holds as holding
 from exogpu.verify.skeleton.observed import observed
 from exogpu.verify.skeleton.reading import Checked
-from exogpu.verify.skeleton.settle import any_of, obligation, settle
+from exogpu.verify.skeleton.settle import any_of, obligation, settle, with_more
+from exogpu.verify.skeleton.together import comes_first
 from exogpu.verify.skeleton.transfers import balanced
 from exogpu.verify.split import in_turns
 
@@ -113,7 +114,7 @@ def _mbarrier(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piec
     for hold in holding(program, barrier.name):
         slot, start = facts.slots[hold.id], facts.starts[barrier.name]
         yield Piece(1, partial(_slot, barrier=barrier, event=hold, slot=slot, start=start))
-        yield Piece(6, partial(_open, barrier=barrier, event=hold, flows=flows))
+        yield Piece(6, partial(_open, barrier=barrier, event=hold, flows=flows, slots=facts.slots))
         yield Piece(1, partial(_held, barrier=barrier, hold=hold, flows=flows))
     yield Piece(1, lambda _: (_count(barrier, flows),))
     yield Piece(2, lambda p: (balanced(p, barrier, flows),))
@@ -122,12 +123,12 @@ def _mbarrier(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piec
         for event in flow.statements:
             slot, start = facts.slots[event.id], facts.starts[barrier.name]
             yield Piece(1, partial(_slot, barrier=barrier, event=event, slot=slot, start=start))
-            yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows))
+            yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows, slots=facts.slots))
             if isinstance(event.action, ExpectAction):
                 yield Piece(4, partial(_announced, barrier=barrier, event=event, flows=flows))
     for wait in waits:
         yield Piece(1, partial(_stated, barrier=barrier, wait=wait, slot=facts.slots[wait.id]))
-        yield Piece(6, partial(_open, barrier=barrier, event=wait, flows=flows))
+        yield Piece(6, partial(_open, barrier=barrier, event=wait, flows=flows, slots=facts.slots))
         yield Piece(6, partial(_not_lapped, barrier=barrier, wait=wait, flows=flows))
 
 
@@ -136,7 +137,7 @@ def _flag(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piece]:
     yield from flag_pieces(program, barrier, facts.values, flows)
     for flow in flows:
         for event in flow.statements:
-            yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows))
+            yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows, slots=facts.slots))
 
 
 def _generations(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piece]:
@@ -146,7 +147,7 @@ def _generations(program: Program, facts: Facts, barrier: Barrier) -> Iterator[P
     yield Piece(1, lambda _: (_count(barrier, flows),))
     for flow in flows:
         for event in flow.statements:
-            yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows))
+            yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows, slots=facts.slots))
     if barrier.split:
         for claim in in_turns(program, barrier):
             yield Piece(1, partial(_claimed, claim=claim))
@@ -178,12 +179,15 @@ def _slot(program: Program, barrier: Barrier, event: Event, slot: Index, start: 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         (x,) = xs
         ctx = model.ctx
-        return ctx.api.negate(ctx.eq(to_poly(ctx, slot, x.env), ctx.mod(phases.phase(x) + start, barrier.ring)))
+        phase = phases.phase(x)
+        turn = ctx.eq(to_poly(ctx, slot, x.env), ctx.mod(phase + start, barrier.ring))
+        return ctx.api.negate(ctx.api.conj((turn, ctx.ge(phase, 0))))
 
     title = f"{event.label} (line {event.span.line}) goes through the {barrier.ring} slots in turn"
     base = obligation(f"slot/{barrier.name}/{event.id}", "mbar.count", title, event.span)
     prop = Property(base.name, (event,), bad, None)
-    if barrier.ring > 1 or slot != Int(0):
+    behind = isinstance(event.numbering, Counted) and event.numbering.lag
+    if barrier.ring > 1 or slot != Int(0) or behind:
         yield settle(program, base, (prop,))
 
 
@@ -202,18 +206,23 @@ def _stated(program: Program, barrier: Barrier, wait: Event, slot: Index) -> Ite
     yield settle(program, base, (Property(base.name, (wait,), bad, None),))
 
 
-def _open(program: Program, barrier: Barrier, event: Event, flows: tuple[Flow, ...]) -> Iterator[Obligation]:
+def _open(
+    program: Program, barrier: Barrier, event: Event, flows: tuple[Flow, ...], slots: Mapping[int, Index]
+) -> Iterator[Obligation]:
     """The phase before in the slot is complete when a signal or a wait comes."""
     signal = event not in awaits(program, barrier.name)
     rule = "mbar.unobserved_phase" if signal else "mbar.parity_alias"
     rule = "bar.recycle" if barrier.named else rule
     title = f"the phase before in its slot of {barrier.name} is complete at {event.label} (line {event.span.line})"
     base = obligation(f"open/{barrier.name}/{event.id}", rule, title, event.span)
-    parts: list[Goal | Property] = []
-    for flow in _meeting(program, flows, event):
-        parts.append(enough(barrier, flow, event, barrier.ring))
-        parts += (_follows(barrier, s, event, barrier.ring) for s in flow.statements)
-    yield settle(program, base, parts)
+    met = list(_meeting(program, flows, event))
+    counted = [flow for flow in met if flow.numbers is None]
+    shown = settle(program, base, [enough(barrier, flow, event, barrier.ring) for flow in counted])
+    for earlier in (s for flow in met for s in flow.statements):
+        if shown.status is Status.PROVED:
+            goal = _follows(barrier, earlier, event, barrier.ring)
+            shown = with_more(shown, comes_first(program, base, goal, slots))
+    yield shown
 
 
 def _meeting(program: Program, flows: Sequence[Flow], event: Event) -> Iterator[Flow]:
@@ -277,7 +286,7 @@ def _not_lapped(program: Program, barrier: Barrier, wait: Event, flows: tuple[Fl
     title = f"the wait on {barrier.name} at line {wait.span.line} is never overtaken by a whole ring"
     base = obligation(f"parity/{barrier.name}/{wait.id}", "mbar.parity_alias", title, wait.span)
     for cta in sorted({cta for _, cta in channels(program, wait)}):
-        here = [f for f in flows if cta in f.ctas]
+        here = [f for f in flows if cta in f.ctas and f.numbers is None]
         mine = [f for f in here if f.arrivals and {c for c in channels(program, wait) if c[1] == cta} <= f.channels]
         ways = [[_overtaking(barrier, wait, s, cta, own=True) for s in f.statements] for f in mine]
         ways += [[_overtaking(barrier, wait, s, cta) for s in f.statements] for f in here]
@@ -287,7 +296,7 @@ def _not_lapped(program: Program, barrier: Barrier, wait: Event, flows: tuple[Fl
         if found.status is not Status.PROVED:
             yield found
             return
-        base = replace(base, chains=(*base.chains, *found.chains), queries=(*base.queries, *found.queries))
+        base = with_more(base, found)
     yield base
 
 

@@ -39,10 +39,8 @@ from exogpu.verify.program import Step as PathStep
 from exogpu.verify.skeleton.barriers import NAMED, Part, Signals, Value
 from exogpu.verify.skeleton.place import Executors, Place, by_warps, executors
 from exogpu.verify.skeleton.reading import Checked, Fences, Reading, uniform
-from exogpu.verify.skeleton.unsupported import NotModelled
+from exogpu.verify.skeleton.unsupported import NotModelled, ToldApart
 from exogpu.verify.skeleton.windows import Dims, Windows
-
-CLUSTER_SCOPES = ("cluster", "gpu", "sys")
 
 
 @dataclass
@@ -170,7 +168,7 @@ class Operations:
             raise NotModelled("the number of bytes is not a constant", stmt.span)
         if isinstance(stmt, op.TmaLoad) and size % BULK_CHUNK:
             raise NotModelled(f"a bulk copy has a multiple of {BULK_CHUNK} bytes", stmt.span)
-        for part in self.signals.parts(barrier, place, read.index):
+        for part in self._parts(barrier, place, read):
             meant = None if cta is None else substitute_index(cta, self._who_of(part.place).names)
             writes = self._accesses(dst, Mode.WRITE, proxy, part.place, read, cta)
             accesses = (*writes, *self._accesses(src, Mode.READ, proxy, part.place, read))
@@ -179,12 +177,17 @@ class Operations:
 
     # -- barriers ------------------------------------------------------------------------------------------------
 
+    def _parts(self, barrier: Ref, place: Place, read: Reading) -> Iterator[Part]:
+        for part in self.signals.parts(barrier, place, read.index):
+            self.inside += (substitute_cond(c, self._who_of(part.place).names) for c in part.inside)
+            yield part
+
     def _mbarrier(self, stmt: Stmt, place: Place, read: Reading, fences: Fences) -> None:
         match stmt:
             case op.Inval():
                 raise NotModelled("the end of an mbarrier has no proof yet", stmt.span)
             case op.Init(barrier, count):
-                for part in self.signals.parts(barrier, place, read.index):
+                for part in self._parts(barrier, place, read):
                     label = f"init {barrier.name}"
                     event = self.event(stmt, part.place, label, Exec.EACH, slot=part.slot)
                     self.signals.initialised(part.name, event, count, stmt.span)
@@ -194,7 +197,7 @@ class Operations:
                     raise NotModelled("the number of bytes is not a constant", stmt.span)
                 self._arrive(stmt, place, read, barrier, size, fences)
             case op.CopyArrive(barrier, noinc):
-                for part in self.signals.parts(barrier, place, read.index):
+                for part in self._parts(barrier, place, read):
                     if noinc:
                         action = ArriveAction(part.name, 0, after_copies=True)
                         label = f"cp_arrive {barrier.name}"
@@ -206,26 +209,22 @@ class Operations:
                         self.event(stmt, part.place, label, Exec.EACH, completion=hold, slot=part.slot)
             case op.Await(barrier, parity, relaxed, scope):
                 each = replace(place, explicit=place.explicit or TID in index_names(parity))
-                for part in self.signals.parts(barrier, each, read.index):
+                for part in self._parts(barrier, each, read):
                     names = self._who_of(part.place).names
-                    acquires = fences.behind if relaxed and fences.behind is not None else scope
-                    lost = relaxed and fences.behind is None
-                    wait = AwaitAction(part.name, 0, relaxed=lost, local=acquires not in CLUSTER_SCOPES)
+                    how = fences.acquired(scope, relaxed=relaxed)
+                    wait = AwaitAction(part.name, 0, relaxed=how.relaxed, local=not how.wide)
                     label = f"wait {barrier.name}"
                     event = self.event(stmt, part.place, label, Exec.EACH, action=wait, slot=part.slot)
                     self.signals.awaited(part.name, event, substitute_index(read.index(parity), names))
 
     def _arrive(self, stmt: Stmt, place: Place, read: Reading, barrier: Ref, tx: int, fences: Fences) -> None:
-        scope = stmt.scope if isinstance(stmt, op.Arrive) else "cta"
-        relaxed = isinstance(stmt, op.Arrive) and stmt.relaxed
-        if relaxed and fences.before is not None:
-            relaxed, scope = False, fences.before
-        for part in self.signals.parts(barrier, place, read.index):
+        for part in self._parts(barrier, place, read):
             names = self._who_of(part.place).names
             cta = None if barrier.cta is None else substitute_index(read.index(barrier.cta), names)
-            narrow = cta is not None and scope not in CLUSTER_SCOPES
             if isinstance(stmt, op.Arrive):
-                action: Action = ArriveAction(part.name, tx, cta, relaxed=relaxed or narrow)
+                how = fences.released(stmt.scope, relaxed=stmt.relaxed)
+                lost = how.relaxed or (cta is not None and not how.wide)
+                action: Action = ArriveAction(part.name, tx, cta, lost, axiom=how.axiom)
             else:
                 action = ExpectAction(part.name, tx, cta)
             label = f"{'arrive' if isinstance(stmt, op.Arrive) else 'expect'} {barrier.name}"
@@ -235,18 +234,16 @@ class Operations:
 
     def _flag(self, stmt: op.Signal | op.Spin, place: Place, read: Reading, fences: Fences) -> None:
         """A strong access of a flag, kept with CTA 0; other CTAs are beyond the scope of the executing thread's."""
-        signals = isinstance(stmt, op.Signal)
-        fence = fences.before if signals else fences.behind
-        scope = fence if stmt.relaxed and fence is not None else stmt.scope
-        lost = stmt.relaxed and fence is None
-        local = scope == "cta" and self.skeleton.cluster > 1
+        strength = fences.released if isinstance(stmt, op.Signal) else fences.acquired
+        how = strength(stmt.scope, relaxed=stmt.relaxed)
+        local = not how.wide and self.skeleton.cluster > 1
         for part in self.signals.flag(stmt.flag, place, read.index):
             names = self._who_of(part.place).names
             if isinstance(stmt, op.Signal):
-                arrive = ArriveAction(part.name, 0, Int(0), relaxed=lost or local)
+                arrive = ArriveAction(part.name, 0, Int(0), how.relaxed or local, axiom=how.axiom)
                 event = self.event(stmt, part.place, f"signal {stmt.flag.name}", Exec.EACH, action=arrive)
             else:
-                wait = AwaitAction(part.name, 0, cta=Int(0), relaxed=lost, local=local)
+                wait = AwaitAction(part.name, 0, cta=Int(0), relaxed=how.relaxed, local=local)
                 event = self.event(stmt, part.place, f"spin {stmt.flag.name}", Exec.EACH, action=wait)
             adds = isinstance(stmt, op.Signal) and stmt.adds
             self.signals.values[event.id] = Value(substitute_index(read.index(stmt.value), names), adds)
@@ -264,9 +261,9 @@ class Operations:
                     label = f"{'bar_sync' if waits else 'bar_arrive'} {part.name}"
                     self._joins(stmt, part.place, label, ArriveAction(part.name, 0, waits=waits), waits=waits)
             case op.ClusterArrive(relaxed):
-                lost = relaxed and fences.before not in CLUSTER_SCOPES
+                how = fences.released("cluster", relaxed=relaxed)
                 for part in self.signals.cluster(place, stmt.span):
-                    action = ArriveAction(part.name, 0, Int(0), lost)
+                    action = ArriveAction(part.name, 0, Int(0), how.relaxed or not how.wide, axiom=how.axiom)
                     self._joins(stmt, part.place, "cluster_arrive", action, waits=False)
             case op.ClusterWait():
                 for part in self.signals.cluster(place, stmt.span):
@@ -330,14 +327,14 @@ class Operations:
     def _who_of(self, place: Place, unit: int = 1) -> Executors:
         found = executors(place, self.skeleton.threads, self.skeleton.cluster, unit)
         if found is None:
-            raise NotModelled("only some threads of a collective are here", place.role.span)
+            raise ToldApart("only some threads of a collective are here", place.role.span)
         return found
 
     def _who(self, stmt: Stmt, place: Place, unit: int = 1) -> Executors:
         found = executors(place, self.skeleton.threads, self.skeleton.cluster, unit)
         if found is None:
             what = "warp" if unit == WARP else "warpgroup"
-            raise NotModelled(f"only some threads of a {what} execute this", stmt.span)
+            raise ToldApart(f"only some threads of a {what} execute this", stmt.span)
         return found
 
     def event(

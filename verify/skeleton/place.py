@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from exogpu.ir.collective import WARP, plus
 from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Var
+from exogpu.ir.skeleton.operations import Scope
 from exogpu.ir.skeleton.tree import RANK, TID, RoleDecl
 from exogpu.verify.instance import LANE
 from exogpu.verify.program import Loop, LoopKind, Step
@@ -26,10 +27,21 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True)
+class Fenced:
+    """A memory fence right before a statement, by all of its threads or by those for which a condition holds; with an
+    `axiom`, right before a barrier that they have passed since."""
+
+    scope: Scope
+    where: Cond | None = None
+    axiom: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where the walk is: enclosing steps, guards, the threads `who` of the role, and what names stand for. `explicit`:
-    some guard tests the thread together with something else, so threads are told apart one by one. `given` says in
-    which block each name got its meaning."""
+    some guard tests the thread together with something else, so threads are told apart one by one. `divided`: they are
+    a part of the role. `given` says in which block each name got its meaning; `fenced`: what the threads have just
+    executed."""
 
     path: tuple[Step, ...]
     guards: tuple[Cond, ...]
@@ -38,13 +50,15 @@ class Place:
     who: tuple[int, ...]
     names: Mapping[str, Index] = field(default_factory=dict)
     explicit: bool = False
+    divided: bool = False
     block: int = 0
     given: Mapping[str, int] = field(default_factory=dict)
+    fenced: Fenced | None = None
 
     def enter(self, loop: Loop) -> Place:
         """Inside a loop."""
         step = Step(self.numbers.take(), loop, len(self.guards))
-        return replace(self, path=(*self.path, step), numbers=Numbers())
+        return replace(self, path=(*self.path, step), numbers=Numbers(), fenced=None)
 
     def naming(self, name: str, meaning: Index) -> Place:
         """With a name that stands for an expression."""

@@ -10,6 +10,7 @@ from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Ref
 from exogpu.ir.skeleton.tree import TID
 from exogpu.verify.program import Event
+from exogpu.verify.skeleton.place import Fenced
 from exogpu.verify.skeleton.unsupported import NotModelled
 
 
@@ -21,12 +22,43 @@ class Reading:
     cond: Callable[[Cond], Cond]
 
 
+SCOPES: tuple[op.Scope, ...] = ("cta", "cluster", "gpu", "sys")
+"""From narrow to wide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """The scope of a signal or wait, whether it is relaxed after all, and an axiom without which it is."""
+
+    scope: op.Scope
+    relaxed: bool
+    axiom: str = ""
+
+    @property
+    def wide(self) -> bool:
+        """It reaches other CTAs."""
+        return self.scope != "cta"
+
+
 @dataclass(frozen=True, slots=True)
 class Fences:
-    """Scopes of the fences right before and right behind a statement: they make its relaxed form release or acquire."""
+    """The fence right before a statement, and the scope of the one right behind it: they make its relaxed form release
+    or acquire."""
 
-    before: op.Scope | None
+    before: Fenced | None
     behind: op.Scope | None
+
+    def released(self, scope: op.Scope, *, relaxed: bool) -> Strength:
+        """How far a signal publishes: with a fence, as far as both reach."""
+        if not relaxed or self.before is None:
+            return Strength(scope, relaxed)
+        return Strength(min(scope, self.before.scope, key=SCOPES.index), False, self.before.axiom)
+
+    def acquired(self, scope: op.Scope, *, relaxed: bool) -> Strength:
+        """How far a wait acquires."""
+        if not relaxed or self.behind is None:
+            return Strength(scope, relaxed)
+        return Strength(min(scope, self.behind, key=SCOPES.index), False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,24 @@ def _at(sizes: Env) -> str:
     return ", ".join(f"{name} = {value}" for name, value in shown_sizes(sizes)[:-1]) or "any sizes"
 
 
+def with_more(base: Obligation, found: Obligation) -> Obligation:
+    """A proved obligation of which one part more is found."""
+    if found.status is not Status.PROVED:
+        return found
+    chains = tuple(dict.fromkeys((*base.chains, *found.chains)))
+    return replace(base, chains=chains, queries=(*base.queries, *found.queries))
+
+
+def each_of(program: Program, base: Obligation, parts: Sequence[Sequence[Goal | Property]]) -> Obligation:
+    """Proved if of all parts one way each is."""
+    shown = base
+    for ways in parts:
+        shown = with_more(shown, any_of(program, base, [[way] for way in ways]))
+        if shown.status is not Status.PROVED:
+            break
+    return shown
+
+
 def any_of(program: Program, base: Obligation, ways: Sequence[Sequence[Goal | Property]]) -> Obligation:
     """Proved if all parts of one way are."""
     verdicts: list[Obligation] = []

@@ -17,5 +17,9 @@ class NotModelled(Exception):
         return self.reason
 
 
+class ToldApart(NotModelled):
+    """Threads that execute something together differ in it."""
+
+
 class SharedInPart(NotModelled):
     """Statements on one barrier have some of their threads in common, but not all."""

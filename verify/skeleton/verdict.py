@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 
@@ -19,6 +19,8 @@ from exogpu.verify.program import Event, LoopKind, Program
 from exogpu.verify.result import Obligation, Report, Status
 from exogpu.verify.session import Session
 from exogpu.verify.skeleton.barriers import Signals
+from exogpu.verify.skeleton.cases import cases
+from exogpu.verify.skeleton.division import divisible
 from exogpu.verify.skeleton.lifetimes import lifetimes
 from exogpu.verify.skeleton.lower import Walk
 from exogpu.verify.skeleton.numbering import numbered
@@ -43,15 +45,14 @@ def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int =
     fault = refutation(skeleton, policy, thorough=False)
     if fault is not None:
         return _report(skeleton, Status.REFUTED, (fault,), started, policy)
+    if _impossible(skeleton, policy):
+        reason = "the require(...) preconditions leave no sizes, so nothing is shown"
+        return _report(skeleton, Status.VACUOUS, (), started, policy, reason)
     try:
-        program, facts = prepare(skeleton, policy)
-        if _impossible(program):
-            reason = "the require(...) preconditions leave no sizes, so nothing is shown"
-            return _report(skeleton, Status.VACUOUS, (), started, policy, reason)
-        found, reason = tuple(_decided(program, facts, skeleton, jobs)), ""
+        found, reason = proof(skeleton, policy, jobs=jobs), ""
     except (NotModelled, NoClosedForm) as error:
         found, reason = (), str(error)
-    if found and all(o.status is Status.PROVED for o in found):
+    if found and _complete(found):
         return _report(skeleton, Status.PROVED, found, started, policy)
     fault = refutation(skeleton, policy, thorough=True)
     if fault is not None:
@@ -59,13 +60,32 @@ def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int =
     return _report(skeleton, Status.UNKNOWN, found, started, policy, reason)
 
 
-def proof(skeleton: Skeleton, policy: Policy) -> Iterator[Obligation]:
-    """What has to be shown, as far as it can be, one after the other; raises `NotModelled` or `NoClosedForm`."""
-    program, facts = prepare(skeleton, policy)
-    yield from _decided(program, facts, skeleton, 1)
+def proof(skeleton: Skeleton, policy: Policy, *, jobs: int = 1) -> tuple[Obligation, ...]:
+    """What has to be shown in every case, as far as it can be; raises `NotModelled` or `NoClosedForm`."""
+    return tuple(_titled(o, shown) for shown, case in cases(skeleton) for o in _proof(case, policy, jobs))
 
 
-def _decided(program: Program, facts: Facts, skeleton: Skeleton, jobs: int) -> Iterator[Obligation]:
+def _titled(o: Obligation, shown: str) -> Obligation:
+    return replace(o, name=f"{o.name}, {shown}", title=f"{o.title} ({shown})") if shown else o
+
+
+def _proof(skeleton: Skeleton, policy: Policy, jobs: int) -> tuple[Obligation, ...]:
+    """With whole roles or, if that does not do, with their parts."""
+    if not divisible(skeleton):
+        return tuple(_decided(skeleton, policy, jobs))
+    try:
+        found = tuple(_decided(skeleton, policy, jobs))
+    except (NotModelled, NoClosedForm):
+        return tuple(_decided(skeleton, policy, jobs, divided=True))
+    return found if _complete(found) else tuple(_decided(skeleton, policy, jobs, divided=True))
+
+
+def _complete(found: Iterable[Obligation]) -> bool:
+    return all(o.status is Status.PROVED for o in found)
+
+
+def _decided(skeleton: Skeleton, policy: Policy, jobs: int, *, divided: bool = False) -> Iterator[Obligation]:
+    program, facts = prepare(skeleton, policy, divided=divided)
     parts = (
         *pieces(program, facts),
         *lifetimes(program, skeleton),
@@ -77,42 +97,40 @@ def _decided(program: Program, facts: Facts, skeleton: Skeleton, jobs: int) -> I
             yield from found
 
 
-def _impossible(program: Program) -> bool:
+def _impossible(skeleton: Skeleton, policy: Policy) -> bool:
     """No sizes satisfy the preconditions."""
-    return isinstance(Session(program, "assumptions", {}).check(), Unsat)
+    return isinstance(Session(_empty(skeleton, policy), "assumptions", {}).check(), Unsat)
 
 
-def prepare(skeleton: Skeleton, policy: Policy) -> tuple[Program, Facts]:
-    """The parallel program of a skeleton, with phases, and what else is known of it; raises `NotModelled`."""
+def prepare(skeleton: Skeleton, policy: Policy, *, divided: bool = False) -> tuple[Program, Facts]:
+    """The parallel program of a skeleton, its roles `divided` or not, with phases, and what else is known of it; raises
+    `NotModelled`."""
     if {TID, RANK} & set(skeleton.sizes):
         raise NotModelled("a size has the name of the executing thread or its CTA", skeleton.span)
-    signals = Signals(skeleton)
+    first = Signals(skeleton)
+    _walk(skeleton, first, divided=divided)
+    signals = Signals(skeleton, rings=first.found_rings())
     try:
-        return _prepared(skeleton, policy, signals)
+        return _prepared(skeleton, policy, signals, divided=divided)
     except SharedInPart:
         # once more, with a statement of its own for each CTA and each class of threads
-        return _prepared(skeleton, policy, Signals(skeleton, classes=signals.told_apart()))
+        classes = signals.told_apart()
+        return _prepared(skeleton, policy, Signals(skeleton, classes=classes, rings=signals.rings), divided=divided)
 
 
-def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals) -> tuple[Program, Facts]:
-    windows = Windows({o.name: o for o in skeleton.objects}, skeleton.cluster)
-    operations = Operations(skeleton, windows, signals)
-    walk = Walk(skeleton, operations, signals.derived)
+def _walk(skeleton: Skeleton, signals: Signals, *, divided: bool) -> tuple[Walk, Operations]:
+    operations = Operations(skeleton, _windows(skeleton), signals)
+    walk = Walk(skeleton, operations, divided, signals.derived)
     walk.run()
-    program = Program(
-        name=skeleton.name,
-        span=skeleton.span,
-        sizes=skeleton.sizes,
-        requires=tuple(r.cond for r in skeleton.requires),
-        threads=skeleton.threads,
-        cluster=skeleton.cluster,
-        persistent=False,
-        tasks=(),
-        buffers=windows.buffers(),
+    return walk, operations
+
+
+def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals, *, divided: bool) -> tuple[Program, Facts]:
+    walk, operations = _walk(skeleton, signals, divided=divided)
+    program = replace(
+        _empty(skeleton, policy),
         barriers=signals.barriers,
         events=tuple(operations.events),
-        axioms=policy.in_force,
-        sequential=False,
         derived=walk.derived,
     )
     for event in program.events:
@@ -125,6 +143,29 @@ def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals) -> tuple[Pro
     checks = tuple(replace(c, event=renewed[c.event.id]) for c in operations.checks)
     inits = {name: tuple(renewed[e.id] for e in found) for name, found in signals.inits.items()}
     return phased.program, Facts(phased.flows, phased.starts, signals.slots, inits, signals.values, checks)
+
+
+def _windows(skeleton: Skeleton) -> Windows:
+    return Windows({o.name: o for o in skeleton.objects}, skeleton.cluster)
+
+
+def _empty(skeleton: Skeleton, policy: Policy) -> Program:
+    """The parallel program without anything that happens."""
+    return Program(
+        name=skeleton.name,
+        span=skeleton.span,
+        sizes=skeleton.sizes,
+        requires=tuple(r.cond for r in skeleton.requires),
+        threads=skeleton.threads,
+        cluster=skeleton.cluster,
+        persistent=False,
+        tasks=(),
+        buffers=_windows(skeleton).buffers(),
+        barriers={},
+        events=(),
+        axioms=policy.in_force,
+        sequential=False,
+    )
 
 
 def _in_cluster(program: Program, event: Event) -> None:

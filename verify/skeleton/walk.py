@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 
 from exogpu.ir.index import Bin, BoolOp, Cmp, Not, Var
@@ -37,6 +37,24 @@ def every_ref(skeleton: Skeleton) -> Iterator[Ref]:
     """Every window that a statement names."""
     for stmt in every_statement(skeleton):
         yield from refs_in(stmt)
+
+
+def refs_in_loops(
+    stmts: tuple[Stmt, ...], loops: Mapping[str, For] | None = None
+) -> Iterator[tuple[Ref, Mapping[str, For]]]:
+    """Every window that statements name, with the loops around by their variables."""
+    around = loops or {}
+    for s in stmts:
+        yield from ((ref, around) for ref in refs_in(s))
+        match s:
+            case For(var=var, body=body):
+                yield from refs_in_loops(body, {**around, var: s})
+            case Elect(body=body):
+                yield from refs_in_loops(body, around)
+            case If(then=then, orelse=orelse):
+                yield from refs_in_loops((*then, *orelse), around)
+            case _:
+                pass
 
 
 def refs_in(stmt: Stmt) -> Iterator[Ref]:

@@ -71,13 +71,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """`var` from `lo` to `hi` - 1, by every executing thread."""
+    """`var` from `lo` to `hi` - 1, by every executing thread; reports call it `written`, the name that it has in the
+    text, where loops of several roles may have the same."""
 
     var: str
     lo: Index
     hi: Index
     body: tuple[Stmt, ...]
     span: Span = field(default=NOWHERE, compare=False)
+    written: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

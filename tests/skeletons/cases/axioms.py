@@ -1,0 +1,62 @@
+"""Skeletons that stand on an axiom, each beside a twin that does without."""
+
+from exogpu.skeleton import *
+
+
+def releases(coupled):
+    """Each slot is released to two CTAs, one arrive after the other. `coupled`: a consumer waits for something of both
+    CTAs before it releases the slot again."""
+
+    @skeleton
+    def kernel(n: size):
+        cluster(2)
+        full = mbarrier(count=1 + coupled)
+        empty = mbarrier(count=2)
+        x = smem()
+        with role("load", threads=1):
+            for i in range(n):
+                wait(empty, parity=i + 1, scope="cluster")
+                arrive(full, tx=64)
+                if coupled > 0:
+                    arrive(peer(full, 1 - rank), scope="cluster")
+                tma_load(x, full, bytes=64)
+            cluster_sync()
+        with role("use", threads=1):
+            for i in range(n):
+                wait(full, parity=i, scope="cluster")
+                arrive(peer(empty, 0), scope="cluster")
+                arrive(peer(empty, 1), scope="cluster")
+            cluster_sync()
+
+    return kernel
+
+
+def turns(behind):
+    """The next CTA is told by a relaxed store. Every thread fences before the barrier, or one behind it."""
+
+    @skeleton
+    def kernel():
+        cluster(2)
+        turn = flags()
+        d = gmem(64)
+        with role("all", threads=64):
+            spin(turn, rank)
+            store(d[tid])
+            if behind:
+                cta_sync()
+                if tid == 0:
+                    fence("gpu")
+                    signal(turn, rank + 1, relaxed=True)
+            else:
+                fence("gpu")
+                cta_sync()
+                if tid == 0:
+                    signal(turn, rank + 1, relaxed=True)
+
+    return kernel
+
+
+TWINS = [
+    ("L13", releases(0), releases(1)),
+    ("L14", turns(False), turns(True)),
+]

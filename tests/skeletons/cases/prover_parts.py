@@ -1,0 +1,168 @@
+"""Twins for what only some threads or some phases have: work of single warps, bytes of single tiles."""
+
+from exogpu.skeleton import *
+
+
+def stealing(stands="", by_trip=False):
+    """Every warp takes tiles of its own; a barrier of all warps stands where all of them come by, or where not."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(4, count=1)
+        tile = smem(4)
+        with role("worker", warps=4):
+            taken = 0
+            for i in range(n):
+                if pred("stolen", i, warp):
+                    with elect():
+                        arrive(full[warp], tx=4096)
+                        tma_load(tile[warp], full[warp], bytes=4096)
+                    if by_trip:
+                        wait(full[warp], parity=i)
+                    else:
+                        wait(full[warp], parity=taken)
+                    if stands == "inside":
+                        bar_sync(1, 128)
+                    load(tile[warp])
+                    proxy_fence()
+                    warp_sync()
+                    taken += 1
+                if stands == "outside":
+                    bar_sync(1, 128)
+
+    return kernel
+
+
+def own_lists(both):
+    """Each CTA has a list of its own, as long as it may be; producer and consumer go by the same one."""
+
+    @skeleton
+    def kernel(n: size):
+        cluster(2)
+        full = mbarrier(2, count=1)
+        empty = mbarrier(2, count=1)
+        x = smem(2)
+        with role("p", threads=1):
+            c = 0
+            for i in range(n):
+                if pred("mine", i, rank):
+                    wait(empty[c % 2], parity=c // 2 + 1)
+                    store(x[c % 2])
+                    arrive(full[c % 2])
+                    c += 1
+        with role("c", threads=1):
+            d = 0
+            for i in range(n):
+                if both:
+                    if pred("mine", i, rank):
+                        wait(full[d % 2], parity=d // 2)
+                        load(x[d % 2])
+                        arrive(empty[d % 2])
+                        d += 1
+                else:
+                    if pred("mine", i, 0):
+                        wait(full[d % 2], parity=d // 2)
+                        load(x[d % 2])
+                        arrive(empty[d % 2])
+                        d += 1
+
+    return kernel
+
+
+def fewer_trips(step):
+    """Later warps have fewer trips, and wait for so many."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(4, count=1)
+        empty = mbarrier(4, count=1)
+        x = smem(4)
+        with role("p", threads=1):
+            for w in range(4):
+                for i in range(n):
+                    if i < n - w:
+                        wait(empty[w], parity=i + 1)
+                        store(x[w])
+                        arrive(full[w])
+        with role("c", warps=4):
+            for i in range(n - step * warp):
+                wait(full[warp], parity=i)
+                load(x[warp])
+                warp_sync()
+                with elect():
+                    arrive(empty[warp])
+
+    return kernel
+
+
+def ring(announced, tile, loads, expected=0):
+    """A ring whose tiles have different bytes; `tile` tells which, `loads` how many."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(2, count=1)
+        empty = mbarrier(2, count=1)
+        x = smem(2)
+        y = smem(2)
+        with role("p", threads=1):
+            for i in range(n):
+                wait(empty[i % 2], parity=i // 2 + 1)
+                if tile == "last":
+                    if i + 1 < n:
+                        arrive(full[i % 2], tx=512)
+                        tma_load(x[i % 2], full[i % 2], bytes=512)
+                    else:
+                        arrive(full[i % 2], tx=announced)
+                        tma_load(x[i % 2], full[i % 2], bytes=128)
+                if tile == "big":
+                    if pred("big", i):
+                        arrive(full[i % 2], tx=512)
+                    else:
+                        arrive(full[i % 2], tx=announced)
+                    if pred("big", i):
+                        tma_load(x[i % 2], full[i % 2], bytes=512)
+                    else:
+                        tma_load(x[i % 2], full[i % 2], bytes=128)
+                if tile == "third":
+                    if i % 3 == 0:
+                        arrive(full[i % 2], tx=512)
+                    else:
+                        arrive(full[i % 2], tx=announced)
+                    if i % 3 == loads:
+                        tma_load(x[i % 2], full[i % 2], bytes=512)
+                    if i % 3 != loads:
+                        tma_load(x[i % 2], full[i % 2], bytes=128)
+                if tile == "scaled":
+                    if pred("scaled", i):
+                        expect(full[i % 2], announced)
+                        tma_load(y[i % 2], full[i % 2], bytes=128)
+                    arrive(full[i % 2], tx=512)
+                    tma_load(x[i % 2], full[i % 2], bytes=512)
+                if tile == "masked":
+                    if pred("masked", i):
+                        arrive(full[i % 2], tx=expected)
+                    else:
+                        arrive(full[i % 2], tx=announced)
+                        tma_load(x[i % 2], full[i % 2], bytes=128)
+        with role("c", threads=1):
+            for i in range(n):
+                wait(full[i % 2], parity=i // 2)
+                load(x[i % 2])
+                load(y[i % 2])
+                proxy_fence()
+                arrive(empty[i % 2])
+
+    return kernel
+
+
+TWINS = [
+    ("progress", stealing("inside"), stealing("outside")),
+    ("parity/full", stealing(by_trip=True), stealing()),
+    ("progress", own_lists(False), own_lists(True)),
+    ("parity/full", fewer_trips(2), fewer_trips(1)),
+    ("tx/full", ring(256, "last", 0), ring(128, "last", 0)),
+    ("tx/full", ring(256, "big", 0), ring(128, "big", 0)),
+    ("tx/full", ring(128, "third", 1), ring(128, "third", 0)),
+    ("tx/full", ring(256, "scaled", 0), ring(128, "scaled", 0)),
+    ("tx/full", ring(128, "masked", 0, expected=128), ring(128, "masked", 0)),
+]

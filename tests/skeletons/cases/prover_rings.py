@@ -1,0 +1,117 @@
+"""Twins for rings that are a part of an mbarrier array."""
+
+from exogpu.skeleton import *
+
+S = 3
+
+
+def ring(step=1, first=S, elements=2 * S, turn=0, slip=0):
+    """Full and empty barriers of a ring in one array: behind each other, or in turn."""
+
+    @skeleton
+    def kernel(n: size):
+        bar = mbarrier(elements, count=1)
+        x = smem(S)
+        with role("p", threads=1):
+            for i in range(n):
+                wait(bar[step * (i % S) + first], parity=i // S + 1)
+                store(x[i % S])
+                arrive(bar[step * ((i + slip) % S)])
+        with role("c", threads=1):
+            for i in range(n):
+                wait(bar[step * (i % S)], parity=i // S + turn)
+                load(x[i % S])
+                arrive(bar[step * (i % S) + first])
+
+    return kernel
+
+
+def common(first):
+    """The two parts have an element in common, or none."""
+
+    @skeleton
+    def kernel(n: size):
+        bar = mbarrier(4, count=1)
+        x = smem(2)
+        with role("p", threads=1):
+            for i in range(n):
+                wait(bar[first + i % 2], parity=i // 2 + 1)
+                store(x[i % 2])
+                arrive(bar[i % 2])
+        with role("c", threads=1):
+            for i in range(n):
+                wait(bar[i % 2], parity=i // 2)
+                load(x[i % 2])
+                arrive(bar[first + i % 2])
+
+    return kernel
+
+
+def initialised(count, slots):
+    """Parts of one array with different arrival counts."""
+
+    @skeleton
+    def kernel(n: size):
+        bar = mbarrier(2 * S + 1)
+        x = smem(S)
+        with role("all", threads=64):
+            if tid == 0:
+                for k in range(slots):
+                    init(bar[k], 1)
+                    init(bar[S + k], count)
+                init(bar[2 * S], 1)
+            cta_sync()
+            if tid == 0:
+                slot = 0
+                phase = 0
+                for i in range(n):
+                    wait(bar[S + slot], parity=phase + 1)
+                    arrive(bar[slot], tx=64)
+                    tma_load(x[slot], bar[slot], bytes=64)
+                    slot += 1
+                    if slot == S:
+                        slot = 0
+                        phase ^= 1
+            elif tid >= 32:
+                for i in range(n):
+                    wait(bar[i % S], parity=i // S)
+                    load(x[i % S])
+                    proxy_fence()
+                    arrive(bar[S + i % S])
+
+    return kernel
+
+
+def by_warp(other):
+    """Each warp has a ring of its own in the array."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(4, count=1)
+        empty = mbarrier(4, count=1)
+        x = smem(4)
+        with role("p", warps=2), elect():
+            for i in range(n):
+                wait(empty[warp * 2 + i % 2], parity=i // 2 + 1)
+                arrive(full[warp * 2 + i % 2], tx=64)
+                tma_load(x[warp * 2 + i % 2], full[warp * 2 + i % 2], bytes=64)
+        with role("c", warps=2), elect():
+            for i in range(n):
+                wait(full[warp * 2 + i % 2], parity=i // 2)
+                load(x[(warp + other) % 2 * 2 + i % 2])
+                proxy_fence()
+                arrive(empty[warp * 2 + i % 2])
+
+    return kernel
+
+
+TWINS = [
+    ("race.raw", ring(slip=1), ring()),
+    ("parity/bar[0:5:2]", ring(step=2, first=1, turn=1), ring(step=2, first=1)),
+    ("race.raw", ring(first=4, elements=8, slip=2), ring(first=4, elements=8)),
+    ("wait/bar[3:5]", ring(elements=2 * S - 1), ring(elements=2 * S)),
+    ("mbar.count", common(1), common(2)),
+    ("count/bar[3:6]", initialised(33, S), initialised(32, S)),
+    ("init/bar[0:3]/all", initialised(32, S - 1), initialised(32, S)),
+    ("race.raw", by_warp(1), by_warp(0)),
+]

@@ -1,0 +1,30 @@
+"""What one thread does at a small size: where phases are read off before anything is shown of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+
+from exogpu.verify.concrete import Occurrence, occurrences
+from exogpu.verify.program import TASKS, Applied, Barrier, Event, Program
+
+
+def by_thread(
+    program: Program, group: Iterable[Event], thread: int, barrier: Barrier, *, mixed: bool = False
+) -> list[Occurrence]:
+    """What a thread executes of some statements, in its order, at a size of a few rounds; with unknown numbers that are
+    `mixed`, or else 1."""
+    sizes = trial_sizes(program, 2 * barrier.ring + 2, mixed=mixed)
+    found = (o for e in group for o in occurrences(program, e, sizes, {}) if thread in o.threads)
+    return sorted(found, key=lambda o: o.key)
+
+
+def trial_sizes(program: Program, value: int, *, mixed: bool = False) -> Mapping[str, int]:
+    """All sizes alike, and every unknown number 1, or 0 for every third argument."""
+    sizes = dict.fromkeys(program.sizes, value) | {TASKS: 1}
+    for meaning in program.derived.values():
+        if isinstance(meaning, Applied):
+            for args in product(range(value + 1), repeat=len(meaning.args)):
+                zero = mixed and sum(args) % 3 == 1
+                sizes[meaning.at(args)] = 0 if zero else min(1, meaning.below - 1)
+    return sizes

@@ -89,6 +89,22 @@ class Matching:
             part.term.value, substitute(whole.value, part.there), known
         )
 
+    def among(self, terms: Sequence[Term], others: Sequence[Term], facts: Facts) -> bool:
+        """Every value of some terms is also a value of others."""
+        return all(self._is_among(term, others, facts) for term in terms)
+
+    def _is_among(self, term: Term, others: Sequence[Term], facts: Facts) -> bool:
+        known = joined(facts, inside(term))
+        ways: list[Cond] = []
+        for other in others:
+            for pairs in islice(_pairs(term.value, other.value), PAIRINGS):
+                there = {n: lo for n, lo, _ in other.vars} | solve([(j, i) for i, j in pairs], _loops(other), {})
+                conds = [substitute_cond(c, there) for c in inside(other)]
+                conds += [Cmp("==", i, substitute_index(j, there)) for i, j in pairs]
+                if self.same(term.value, substitute(other.value, there), joined(known, conds)):
+                    ways.append(both(conds))
+        return self.logic.implied(known, either(ways))
+
     def complete(self, whole: Term, parts: Sequence[Part], facts: Facts) -> bool:
         """Every choice of the whole comes from exactly one part."""
         known = joined(facts, inside(whole))

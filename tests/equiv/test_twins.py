@@ -27,6 +27,8 @@ SAME = (
     ("narrow_total", "narrow_total_in_tiles"),
     ("scaled", "scaled_reversed"),
     ("exponentials", "exponentials_bound"),
+    ("largest", "largest_by_columns"),
+    ("positive_part", "positive_part_of_sum"),
 )
 UP_TO_ORDER = (("total", "total_by_columns"), ("counted", "counted_by_columns"))
 DIFFERENT = (
@@ -45,9 +47,13 @@ DIFFERENT = (
     ("wrapped", "not_wrapped"),
     ("scaled", "rounded_then_scaled"),
     ("exponentials", "exponentials_of_first"),
+    ("largest", "smallest"),
+    ("largest", "largest_but_first"),
+    ("positive_part", "sum_of_positive_part"),
 )
 UNKNOWN = (
     ("doubled", "added_twice", "no proof that both leave the same in `y`"),
+    ("largest", "largest_of_parts", "the values of `row` are a recurrence that is no sum"),
     ("zero", "times_zero", "no proof that both leave the same in `y`"),
     ("unwritten", "unwritten", "`t` is read where nothing is known to have been written to it"),
     ("copy", "copy_too_far", "no proof that `copy_too_far` stays inside `y`"),

@@ -128,6 +128,6 @@ def test_values_added_to_an_integer_are_rounded_and_clamped_one_after_the_other(
     body = If(Cmp("<", I, Int(3)), (add,), ()) if guarded else add
     args = (TensorArg("x", Scalar.F32, shape), TensorArg("s", Scalar.I8, (Int(1),)))
     proc = procedure(args, loop("i", 0, Int(3), body))
-    given = {"x": np.array([100.5, 100.0, -50.25, 9.0], np.float32), "s": np.zeros(1, np.int8)}
+    given: dict[str, Any] = {"x": np.array([100.5, 100.0, -50.25, 9.0], np.float32), "s": np.zeros(1, np.int8)}
     for together in (True, False):
         assert interpret(proc, given, together=together)["s"][0] == 77

@@ -365,3 +365,62 @@ def mixed(N: size, x: i32[N] @ GMEM, y: f64[N] @ GMEM):
 def wide(N: size, x: i32[N] @ GMEM, y: f64[N] @ GMEM):
     for i in seq(0, N):
         y[i] = x[i]
+
+
+@algorithm
+def largest(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for i in seq(0, N):
+        for j in seq(0, M):
+            s[0] = max(s[0], x[i, j])
+
+
+@algorithm
+def largest_by_columns(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for j in seq(0, M):
+        for i in seq(0, N):
+            s[0] = max(x[i, j], s[0])
+
+
+@algorithm
+def largest_of_parts(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for i in seq(0, N):
+        row: f32[2] @ RMEM
+        row[0] = s[0]
+        row[1] = s[0]
+        for j in seq(0, M):
+            row[j % 2] = max(row[j % 2], x[i, j])
+        s[0] = max(row[0], row[1])
+
+
+@algorithm
+def smallest(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for i in seq(0, N):
+        for j in seq(0, M):
+            s[0] = min(s[0], x[i, j])
+
+
+@algorithm
+def largest_but_first(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for i in seq(0, N):
+        for j in seq(1, M):
+            s[0] = max(s[0], x[i, j])
+
+
+@algorithm
+def positive_part(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
+    for i in seq(0, N):
+        y[i] += x[i]
+        y[i] = max(y[i], 0.0)
+
+
+@algorithm
+def positive_part_of_sum(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
+    for i in seq(0, N):
+        y[i] = max(x[i] + y[i], 0.0)
+
+
+@algorithm
+def sum_of_positive_part(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
+    for i in seq(0, N):
+        y[i] = max(y[i], 0.0)
+        y[i] += x[i]

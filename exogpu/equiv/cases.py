@@ -62,6 +62,16 @@ class Cases:
                 for more, inner in self.of(branch, joined(facts, conds)):
                     yield (*conds, *more), inner
 
+    def without_zeros(self, term: Term, facts: Facts) -> Term | None:
+        """The term where it is not zero, if it has one form there."""
+        found = self.of(term.value, joined(facts, inside(term)))
+        kept = [(conds, v) for conds, v in found if not (isinstance(v, Const) and v.is_zero)]
+        if len(kept) != 1:
+            return None
+        ((conds, added),) = kept
+        guards = self.logic.open_ones(joined(facts, ranges(term)), (*term.guards, *conds))
+        return Term(term.vars, guards, added)
+
     def folded(self, value: Sym, op: Fold, dtype: Scalar, facts: Facts) -> tuple[Term, ...]:
         """A value as a sum in a type: what is added up, zeros left out; or what it is the largest or smallest of."""
         terms: list[Term] = []

@@ -28,9 +28,17 @@ SAME = (
     ("scaled", "scaled_reversed"),
     ("exponentials", "exponentials_bound"),
     ("largest", "largest_by_columns"),
+    ("total", "total_in_tiles"),
+    ("cleared_total", "cleared_total_in_padded_tiles"),
     ("positive_part", "positive_part_of_sum"),
 )
-UP_TO_ORDER = (("total", "total_by_columns"), ("counted", "counted_by_columns"))
+UP_TO_ORDER = (
+    ("total", "total_by_columns"),
+    ("total", "total_in_padded_tiles"),
+    ("total", "total_in_interleaved_tiles"),
+    ("counted", "counted_by_columns"),
+)
+"""A total that starts with -0 is changed by the zeros of a padded tile."""
 DIFFERENT = (
     ("copy", "copy_all_but_one"),
     ("copy", "mirror"),

@@ -28,6 +28,17 @@ def bf16_product(M: size, N: size, K: size, A: bf16[M, K] @ GMEM, B: bf16[N, K] 
 
 
 @algorithm
+def bf16_product_backwards(M: size, N: size, K: size, A: bf16[M, K] @ GMEM, B: bf16[N, K] @ GMEM, C: bf16[M, N] @ GMEM):
+    for i in seq(0, M):
+        for j in seq(0, N):
+            acc: f32[1] @ RMEM
+            acc[0] = 0.0
+            for k in seq(0, K):
+                acc[0] += A[i, K - 1 - k] * B[j, K - 1 - k]
+            C[i, j] = acc[0]
+
+
+@algorithm
 def added_product(M: size, N: size, K: size, A: bf16[M, K] @ GMEM, B: bf16[N, K] @ GMEM, C: f32[M, N] @ GMEM):
     for i in seq(0, M):
         for j in seq(0, N):

@@ -209,6 +209,49 @@ def total(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
 
 
 @algorithm
+def total_in_tiles(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for i in seq(0, N):
+        for a in seq(0, ceildiv(M, 4)):
+            for b in seq(0, 4):
+                if 4 * a + b < M:
+                    s[0] += x[i, 4 * a + b]
+
+
+@algorithm
+def total_in_padded_tiles(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for i in seq(0, N):
+        for a in seq(0, ceildiv(M, 4)):
+            for b in seq(0, 4):
+                s[0] += select(4 * a + b < M, x[i, 4 * a + b], 0.0)
+
+
+@algorithm
+def cleared_total(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    s[0] = 0.0
+    for i in seq(0, N):
+        for j in seq(0, M):
+            s[0] += x[i, j]
+
+
+@algorithm
+def cleared_total_in_padded_tiles(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    s[0] = 0.0
+    for i in seq(0, N):
+        for a in seq(0, ceildiv(M, 4)):
+            for b in seq(0, 4):
+                s[0] += select(4 * a + b < M, x[i, 4 * a + b], 0.0)
+
+
+@algorithm
+def total_in_interleaved_tiles(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for i in seq(0, N):
+        for b in seq(0, 4):
+            for a in seq(0, ceildiv(M, 4)):
+                if 4 * a + b < M:
+                    s[0] += x[i, 4 * a + b]
+
+
+@algorithm
 def total_by_columns(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
     for j in seq(0, M):
         for i in seq(0, N):

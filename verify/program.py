@@ -166,6 +166,11 @@ class WaitAction:
 
 
 @dataclass(frozen=True, slots=True)
+class LifeAction:
+    """The beginning or the end of an mbarrier."""
+
+
+@dataclass(frozen=True, slots=True)
 class ExitAction:
     """The end of a CTA."""
 
@@ -178,6 +183,7 @@ Action = (
     | ExpectAction
     | AwaitAction
     | WaitAction
+    | LifeAction
     | ExitAction
     | Effect
 )

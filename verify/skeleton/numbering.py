@@ -35,6 +35,7 @@ from exogpu.verify.program import (
 from exogpu.verify.skeleton.barriers import Signals
 from exogpu.verify.skeleton.flags import flag_numbers, renumbered
 from exogpu.verify.skeleton.flows import Flow, parties
+from exogpu.verify.skeleton.lives import Lives, numbered_lives
 from exogpu.verify.skeleton.optional import told_apart
 from exogpu.verify.skeleton.sample import by_thread
 from exogpu.verify.skeleton.unsupported import NotModelled
@@ -50,12 +51,13 @@ def expects(program: Program, barrier: str) -> list[Event]:
 
 @dataclass(frozen=True, slots=True)
 class Phased:
-    """The program with a phase for every signal and wait of its mbarriers; the flows of each, and the slot of its
-    phase 0 (phase p is in slot p + start modulo the ring)."""
+    """The program with a phase for every signal and wait of its mbarriers; the flows of each, the slot of its
+    phase 0 (phase p is in slot p + start modulo the ring), and the lives of those that end."""
 
     program: Program
     flows: dict[str, tuple[Flow, ...]]
     starts: dict[str, int]
+    lives: dict[str, Lives]
 
 
 def deliveries(program: Program, barrier: str) -> list[Event]:
@@ -81,6 +83,7 @@ def numbered(program: Program, signals: Signals) -> Phased:
     """Numbers the phases of all mbarriers."""
     flows: dict[str, tuple[Flow, ...]] = {}
     starts: dict[str, int] = {}
+    lives: dict[str, Lives] = {}
     events = list(program.events)
     derived = dict(program.derived)
     for barrier in program.barriers.values():
@@ -100,7 +103,10 @@ def numbered(program: Program, signals: Signals) -> Phased:
             flow = _own_arrives(program, found, hold)
             numbering = Counted(tuple(e.id for e in flow.statements), flow.rate)
             events[hold.id] = replace(events[hold.id], numbering=numbering)
-        for wait in awaits(program, barrier.name):
+        if barrier.name in signals.invals:
+            lives[barrier.name], ends = numbered_lives(program, barrier, found, signals)
+            renumbered(events, ends)
+        for wait in awaits(program, barrier.name) if _goes_on(lives.get(barrier.name)) else ():
             parity = _growing(signals.parities[wait.id], derived)
             ahead = _ahead(replace(program, derived=derived), barrier, wait, parity, signals)
             phase = _phase(signals, barrier, wait, parity, ahead, start)
@@ -111,7 +117,12 @@ def numbered(program: Program, signals: Signals) -> Phased:
         name: tuple(replace(f, statements=tuple(out.events[e.id] for e in f.statements)) for f in found)
         for name, found in flows.items()
     }
-    return Phased(out, renewed, starts)
+    return Phased(out, renewed, starts, {name: found.renewed(out) for name, found in lives.items()})
+
+
+def _goes_on(lives: Lives | None) -> bool:
+    """Parities count all phases of the barrier."""
+    return lives is None or lives.each is None
 
 
 # -- signals -----------------------------------------------------------------------------------------------------------

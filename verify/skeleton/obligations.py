@@ -31,6 +31,7 @@ from exogpu.verify.skeleton.barriers import Value
 from exogpu.verify.skeleton.flags import flag_pieces
 from exogpu.verify.skeleton.flows import Flow, parties, totals
 from exogpu.verify.skeleton.init import initialisation
+from exogpu.verify.skeleton.lives import Lives, life_pieces
 from exogpu.verify.skeleton.numbering import holds as holding
 from exogpu.verify.skeleton.observed import observed
 from exogpu.verify.skeleton.reading import Checked
@@ -50,6 +51,7 @@ class Facts:
     inits: dict[str, tuple[Event, ...]]
     values: dict[int, Value]
     checks: tuple[Checked, ...]
+    lives: dict[str, Lives]
 
 
 def pieces(program: Program, facts: Facts) -> Iterator[Piece]:
@@ -108,7 +110,10 @@ def _check(checked: Checked) -> Claim:
 def _mbarrier(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piece]:
     flows = facts.flows[barrier.name]
     waits = awaits(program, barrier.name)
-    yield from initialisation(program, barrier, facts.inits.get(barrier.name, ()), facts.slots)
+    if barrier.name in facts.lives:
+        yield from life_pieces(program, facts.lives[barrier.name], flows)
+    else:
+        yield from initialisation(program, barrier, facts.inits.get(barrier.name, ()), facts.slots)
     if not flows and not waits:
         return
     for hold in holding(program, barrier.name):

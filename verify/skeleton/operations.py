@@ -30,6 +30,7 @@ from exogpu.verify.program import (
     ExpectAction,
     FenceAction,
     InGroup,
+    LifeAction,
     MeetAction,
     PublishAction,
     TxOn,
@@ -184,12 +185,15 @@ class Operations:
 
     def _mbarrier(self, stmt: Stmt, place: Place, read: Reading, fences: Fences) -> None:
         match stmt:
-            case op.Inval():
-                raise NotModelled("the end of an mbarrier has no proof yet", stmt.span)
+            case op.Inval(barrier):
+                for part in self._parts(barrier, place, read):
+                    label = f"inval {barrier.name}"
+                    event = self.event(stmt, part.place, label, Exec.EACH, action=LifeAction(), slot=part.slot)
+                    self.signals.invals.setdefault(part.name, []).append(event)
             case op.Init(barrier, count):
                 for part in self._parts(barrier, place, read):
                     label = f"init {barrier.name}"
-                    event = self.event(stmt, part.place, label, Exec.EACH, slot=part.slot)
+                    event = self.event(stmt, part.place, label, Exec.EACH, action=LifeAction(), slot=part.slot)
                     self.signals.initialised(part.name, event, count, stmt.span)
             case op.Arrive(barrier, tx) | op.Expect(barrier, tx):
                 size = 0 if tx is None else literal(read.index(tx))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from itertools import combinations, product
 from math import prod
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Var
-from exogpu.ir.instr import Group, Mode, WgmmaFence
+from exogpu.ir.instr import Group, Mode, Proxy, WgmmaFence
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Global, Mbarriers
 from exogpu.ir.skeleton.tree import Body, Skeleton
@@ -19,19 +19,21 @@ from exogpu.smt.poly import ZERO, Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, Instance, Model
+from exogpu.verify.needs import FenceKind, Needs
 from exogpu.verify.phases import Phases, executed_by, executors
 from exogpu.verify.pieces import Piece
 from exogpu.verify.program import Access, Event, InGroup, LoopKind, Program
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
-from exogpu.verify.skeleton.settle import obligation, settle
+from exogpu.verify.skeleton.lives import Lives, unused
+from exogpu.verify.skeleton.settle import any_of, obligation, settle, with_more
 from exogpu.verify.skeleton.walk import nested
 
 MOST_THREADS = 256
 """Most values of loops over threads that are tried for who writes a cell."""
 
 
-def whole(program: Program, skeleton: Skeleton) -> Iterator[Piece]:
+def whole(program: Program, skeleton: Skeleton, lives: Mapping[str, Lives]) -> Iterator[Piece]:
     """The obligations."""
     if any(isinstance(s, op.SetMaxnreg) for b in skeleton.bodies for s, _ in nested(b.stmts)):
         yield Piece(1, lambda _: (_registers(skeleton),))
@@ -44,7 +46,7 @@ def whole(program: Program, skeleton: Skeleton) -> Iterator[Piece]:
             yield Piece(1, partial(_one_place, one=one, other=other))
     for item in skeleton.objects:
         if isinstance(item, Mbarriers) and item.overlay is not None:
-            yield from _apart(program, item)
+            yield from _apart(program, item, lives)
         if isinstance(item, Global) and item.result:
             yield Piece(4, partial(_written, item=item))
 
@@ -94,13 +96,13 @@ def _last(body: Body, launched: int) -> int:
 # -- mbarriers inside shared memory ------------------------------------------------------------------------------------
 
 
-def _apart(program: Program, item: Mbarriers) -> Iterator[Piece]:
-    """No access touches the cells of an mbarrier."""
-    cells = len(_cells(item))
+def _apart(program: Program, item: Mbarriers, lives: Mapping[str, Lives]) -> Iterator[Piece]:
+    """No access touches the cells of an mbarrier as long as that exists."""
+    mine = tuple(found for name, found in lives.items() if name.partition("[")[0] == item.name)
     for event in program.events:
         for n, access in enumerate(event.accesses):
             if access.buffer == item.overlay:
-                yield Piece(1, partial(_clear, item=item, cells=cells, event=event, access=access, n=n))
+                yield Piece(1, partial(_clear, item=item, event=event, access=access, n=n, lives=mine))
 
 
 def _cells(item: Mbarriers) -> range:
@@ -113,7 +115,10 @@ def _one_place(program: Program, one: Mbarriers, other: Mbarriers) -> Iterator[O
     yield replace(base, status=Status.UNKNOWN, reason="they lie in one place")
 
 
-def _clear(program: Program, item: Mbarriers, cells: int, event: Event, access: Access, n: int) -> Iterator[Obligation]:
+def _clear(
+    program: Program, item: Mbarriers, event: Event, access: Access, n: int, lives: tuple[Lives, ...]
+) -> Iterator[Obligation]:
+    cells = len(_cells(item))
     strides = [1]
     shape = [evaluate(e, {}) for e in program.buffers[access.buffer].shape][program.buffers[access.buffer].per_cta :]
     for extent in reversed(shape[1:]):
@@ -129,7 +134,12 @@ def _clear(program: Program, item: Mbarriers, cells: int, event: Event, access: 
 
     title = f"{event.label} (line {event.span.line}) leaves the mbarriers of {item.name} alone"
     base = obligation(f"cells/{item.name}/{event.id}.{n}", "mbar.alias", title, access.span)
-    yield settle(program, base, [Property(base.name, (event,), bad, None)])
+    shown = settle(program, base, [Property(base.name, (event,), bad, None)])
+    if shown.status is not Status.PROVED and sum(one.barrier.ring for one in lives) == cells:
+        fence = FenceKind.SHARED if access.proxy is Proxy.ASYNC else None
+        others = [any_of(program, base, unused(program, one, event, Needs(fence=fence))) for one in lives]
+        shown = next((o for o in others if o.status is not Status.PROVED), reduce(with_more, others))
+    yield shown
 
 
 # -- results -----------------------------------------------------------------------------------------------------------

@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from math import gcd, lcm
 
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
+from exogpu.ir.print_expr import index_text
 from exogpu.ir.walk import conjuncts, index_names, substitute_cond, substitute_index
 from exogpu.smt.context import Context
+from exogpu.smt.functions import Plain
 from exogpu.smt.poly import ZERO, Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify.bounds_of import Interval, NotAnInterval, narrow
 from exogpu.verify.derived import applied
-from exogpu.verify.index import Env, to_formula
+from exogpu.verify.index import Env, to_formula, to_poly
 from exogpu.verify.program import Applied
 
 MOST_RESIDUES = 64
@@ -63,7 +65,7 @@ class Filter:
         if isinstance(last, Not) and not others:
             return ctx.max(at, ZERO) - self._only(conjuncts(last.arg)).below(ctx, at)
         known = (self.key, at) in ctx.functions.counts
-        found = ctx.functions.count(ctx, self.key, at, lambda p: self.passes(ctx, p), self._plain)
+        found = ctx.functions.count(ctx, self.key, at, lambda p: self.passes(ctx, p), self._plain(ctx))
         if isinstance(last, Not) and not known:
             rest = self._only((*others, *conjuncts(last.arg))).below(ctx, at)
             ctx.definitions.append(ctx.eq(found + rest, self._only(tuple(others)).below(ctx, at)))
@@ -72,29 +74,40 @@ class Filter:
     def _only(self, guards: tuple[Cond, ...]) -> Filter:
         """With these guards."""
         names = frozenset[str]().union(*(index_names(g) for g in guards))
-        return replace(self, guards=guards, applied=tuple(a for a in self.applied if a[0] in names))
+        tested = tuple(a for a in self.applied if a[0] in names)
+        names = names.union(*(index_names(a) for _, meaning in tested for a in meaning.args))
+        return replace(self, guards=guards, applied=tested, env=tuple(e for e in self.env if e[0] in names))
 
-    @property
-    def _plain(self) -> tuple[str, bool] | None:
+    def _plain(self, ctx: Context) -> Plain | None:
         """The one unknown number of the iteration that is tested against 0, and whether it is not 0."""
-        if len(self.applied) != 1 or self.applied[0][1].args != (Var(self.var),):
+        if len(self.applied) != 1 or (where := self._argument(*self.applied[0][1].args)) is None:
             return None
         name, meaning = self.applied[0]
+        before, after = (
+            tuple(to_poly(ctx, a, dict(self.env)) for a in args)
+            for args in (meaning.args[:where], meaning.args[where + 1 :])
+        )
         match self.guards:
             case (Cmp("!=", Var(tested), Int(0)),) if tested == name:
-                return meaning.name, True
+                return Plain(meaning.name, before, after, True)
             case (Not(Cmp("!=", Var(tested), Int(0))),) if tested == name:
-                return meaning.name, False
+                return Plain(meaning.name, before, after, False)
             case _:
                 return None
 
+    def _argument(self, *args: Index) -> int | None:
+        """Which one of the arguments is the iteration; the others do not depend on it."""
+        varying = [n for n, a in enumerate(args) if self.var in index_names(a)]
+        return varying[0] if len(varying) == 1 and args[varying[0]] == Var(self.var) else None
+
     @property
     def key(self) -> Hashable:
-        """The same for the same guards on another loop's variable."""
+        """The same for the same guards on another loop's variable, where all else has the same values."""
         one: dict[str, Index] = {self.var: Var("$v")}
         for name, meaning in self.applied:
-            one[name] = Var(f"{meaning.name}{tuple(substitute_index(a, one) for a in meaning.args)}")
-        return tuple(substitute_cond(g, one) for g in self.guards)
+            args = ", ".join(index_text(substitute_index(a, one)) for a in meaning.args)
+            one[name] = Var(f"{meaning.name}({args})")
+        return frozenset(substitute_cond(g, one) for g in self.guards), self.env
 
 
 @dataclass(frozen=True, slots=True)

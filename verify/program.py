@@ -340,7 +340,8 @@ class Buffer:
 class Barrier:
     """A barrier: in every CTA `ring` mbarriers; each phase waits for `count` arrivals. A `named` one is a single named
     barrier in every CTA, whose phases are its generations; a `split` one is the cluster's, kept with CTA 0. A `flag` is
-    an integer in global memory, kept with CTA 0, that rises phase by phase."""
+    an integer in global memory, kept with CTA 0, that rises phase by phase. `whole`: all threads of the CTA join it
+    that have not ended."""
 
     name: str
     ring: int
@@ -349,6 +350,7 @@ class Barrier:
     named: bool = False
     split: bool = False
     flag: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

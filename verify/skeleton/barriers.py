@@ -175,9 +175,10 @@ class Signals:
             if not 0 <= value < IDS:
                 raise NotModelled(f"there is no named barrier {value}", span)
             name = f"{NAMED}{value}"
-            known = self.barriers.setdefault(name, Barrier(name, 1, wanted, span, named=True))
+            known = self.barriers.setdefault(name, Barrier(name, 1, wanted, span, named=True, whole=count is None))
             if known.count != wanted:
                 raise NotModelled(f"named barrier {value} is used for {known.count} and for {wanted} threads", span)
+            self.barriers[name] = replace(known, whole=known.whole and count is None)
             self.whole_warps(part, span)
             yield from (Part(name, Int(0), piece) for piece in self._apart(part))
 

@@ -85,6 +85,7 @@ class Search:
         self.keys: dict[int, list[Key]] = {}
         self.waits: dict[tuple[str, int], dict[int, dict[int, list[_Waiting]]]] = {}
         self.told: set[tuple[str, int, int, int, frozenset[Side]]] = set()
+        self.left: set[tuple[int, int, frozenset[Side]]] = set()
 
     def path_to(self, target: Occurrence) -> list[PathNode] | None:
         """The intermediate nodes of a shortest path to `target` (empty: ordered directly), or None."""
@@ -100,6 +101,7 @@ class Search:
         parents: dict[_State, _State | None] = {}
         queue: deque[_State] = deque()
         self.told.clear()
+        self.left.clear()
         for n, t in self._start():
             self._push(queue, parents, (n, t, required - self._fenced(n, t)), None)
         while queue:
@@ -316,11 +318,20 @@ class Search:
 
     def _successors(self, n: int, thread: int, missing: frozenset[Side]) -> Iterator[tuple[int, int]]:
         item = self.u.items[n]
-        for t in self._leaving(item, thread):
-            yield from self._next(t, item.key)
+        if self._first_to_leave(item, n, thread, missing):
+            for t in self._leaving(item, thread):
+                yield from self._next(t, item.key)
         if isinstance(item.event.action, ArriveAction) and self._first_to_tell(item.event.action, n, thread, missing):
             yield from self._woken(item, thread, self.u.barrier_cta(n), self.u.number(n, thread))
         yield from self._ends_elsewhere(n)
+
+    def _first_to_leave(self, item: Occurrence, n: int, thread: int, missing: frozenset[Side]) -> bool:
+        """No lane of its warp has left the event with all others yet."""
+        if not (self.needs.temporal and item.event.aligned):
+            return True
+        fresh = (n, thread // WARP, missing) not in self.left
+        self.left.add((n, thread // WARP, missing))
+        return fresh
 
     def _first_to_tell(self, signal: ArriveAction, n: int, thread: int, missing: frozenset[Side]) -> bool:
         """No arrive for this phase has handed on as much yet: the others only lead where the first does."""

@@ -315,7 +315,7 @@ class Buffer:
 class Barrier:
     """A barrier: in every CTA `ring` mbarriers; each phase waits for `count` arrivals. A `named` one is a single named
     barrier in every CTA, whose phases are its generations (`whole`: all threads join it that have not ended); a `split`
-    one is the cluster's, kept with CTA 0. A `flag` is an integer in global memory, likewise, that rises with each phase."""
+    one is the cluster's, kept with CTA 0. A `flag` is an integer in global memory, likewise, which rises by phases."""
 
     name: str
     ring: int

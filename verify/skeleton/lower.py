@@ -39,6 +39,8 @@ class Walk:
     blocks: int = 0
     unknowns: dict[str, Unknown] = field(default_factory=dict)
     holders: dict[str, Place] = field(default_factory=dict)
+    users: dict[str, frozenset[int]] = field(default_factory=dict)
+    steps: list[tuple[str, Place, Step]] = field(default_factory=list)
 
     def run(self) -> None:
         """Walks every body."""
@@ -53,6 +55,7 @@ class Walk:
                 for counter in self._counters(f"{role.name}/{n}" if self.divided else role.name, role, stmts):
                     place = counter(place)
                 self.block(stmts, place)
+        self._alike()
 
     # -- counters ------------------------------------------------------------------------------------------------
 
@@ -79,9 +82,10 @@ class Walk:
     def step(self, stmt: Step, place: Place) -> None:
         """Steps are events of which counters count the executions."""
         meaning = place.names[stmt.name]
-        variables = (meaning.name, *self.rounds.get(meaning.name, ())) if isinstance(meaning, Var) else ()
-        if not isinstance(meaning, Var) or not all(self._by_its_holders(v, place) for v in variables):
+        if not isinstance(meaning, Var):
             raise ToldApart(f"the counter `{stmt.name}` differs between threads", stmt.span)
+        variables = (meaning.name, *self.rounds.get(meaning.name, ()))
+        self.steps += ((v, place, stmt) for v in variables)
         found = self.derived[meaning.name]
         if not isinstance(found, Counter) or found.modulus != stmt.modulus:
             raise NotModelled(f"the counter `{stmt.name}` is stepped in two ways", stmt.span)
@@ -91,12 +95,17 @@ class Walk:
             if isinstance(counter, Counter):
                 self.derived[variable] = replace(counter, steps=(*counter.steps, (event.id, stmt.by)))
 
-    def _by_its_holders(self, counter: str, place: Place) -> bool:
-        """All threads that have a counter execute this, and they alone."""
-        holder = self.holders.get(counter)
-        if holder is None or place.who != holder.who or place.explicit:
-            return False
-        return not any(RANK in self._names(g) for g in place.guards if g not in holder.guards)
+    def _alike(self) -> None:
+        """All threads that make use of a counter execute all of its steps; raises if not."""
+        for counter, place, stmt in self.steps:
+            holder, users = self.holders.get(counter), self.users.get(counter, frozenset())
+            alike = holder is not None and users <= {*place.who} and not place.explicit
+            if (
+                holder is None
+                or not alike
+                or any(RANK in self._names(g) for g in place.guards if g not in holder.guards)
+            ):
+                raise ToldApart(f"the counter `{stmt.name}` differs between threads", stmt.span)
 
     # -- control -------------------------------------------------------------------------------------------------
 
@@ -233,12 +242,19 @@ class Walk:
         unknown = (self.derived.get(n) for n in index_names(out))
         if not place.explicit and any(TID in self._names(a) for m in unknown if isinstance(m, Applied) for a in m.args):
             raise ToldApart("an unknown number differs between threads", place.role.span)
+        self._using(out, place)
         return out
 
     def cond(self, c: Cond, place: Place) -> Cond:
         """A condition, likewise."""
         out = substitute_cond(c, self._meanings(c, place))
+        self._using(out, place)
         return folded_cond(out, place.who) if place.divided else out
+
+    def _using(self, e: Index | Cond, place: Place) -> None:
+        """The threads of a place make use of the counters that an expression names."""
+        for name in self._names(e) & self.derived.keys():
+            self.users[name] = self.users.get(name, frozenset()) | {*place.who}
 
     def _meanings(self, e: Index | Cond, place: Place) -> dict[str, Index]:
         out = dict(place.names)

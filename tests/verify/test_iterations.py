@@ -14,21 +14,21 @@ from exogpu.smt.solver import Engine, Solver, Unsat
 from exogpu.verify.bounds_of import Interval, NotAnInterval
 from exogpu.verify.iterations import chosen_iterations, sum_of
 
-I, N = Var("i"), Var("n")
-LAST = Cmp("==", I, Bin("-", N, Int(1)))
-EVEN = Cmp("==", Bin("%", I, Int(2)), Int(0))
+TRIP, N = Var("i"), Var("n")
+LAST = Cmp("==", TRIP, Bin("-", N, Int(1)))
+EVEN = Cmp("==", Bin("%", TRIP, Int(2)), Int(0))
 GUARDS: list[tuple[Cond, ...]] = [
     (),
     (LAST,),
     (Not(LAST),),
-    (Cmp("!=", I, Int(1)),),
-    (Not(Cmp("!=", I, Int(1))),),
-    (Not(LAST), Cmp("!=", I, Int(0))),
-    (Not(LAST), Cmp("!=", I, Int(2)), Cmp("!=", I, Int(2))),
+    (Cmp("!=", TRIP, Int(1)),),
+    (Not(Cmp("!=", TRIP, Int(1))),),
+    (Not(LAST), Cmp("!=", TRIP, Int(0))),
+    (Not(LAST), Cmp("!=", TRIP, Int(2)), Cmp("!=", TRIP, Int(2))),
     (Not(LAST), EVEN),
-    (EVEN, Cmp("!=", I, Int(2)), Cmp(">=", I, Int(1))),
-    (BoolOp("or", (Cmp("<", I, Int(1)), Cmp(">=", I, Int(3)))),),
-    (Not(BoolOp("and", (Cmp(">", I, Int(0)), Cmp("<", I, N)))), Not(LAST)),
+    (EVEN, Cmp("!=", TRIP, Int(2)), Cmp(">=", TRIP, Int(1))),
+    (BoolOp("or", (Cmp("<", TRIP, Int(1)), Cmp(">=", TRIP, Int(3)))),),
+    (Not(BoolOp("and", (Cmp(">", TRIP, Int(0)), Cmp("<", TRIP, N)))), Not(LAST)),
 ]
 
 
@@ -53,6 +53,6 @@ def test_counts_are_those_of_enumeration(guards: tuple[Cond, ...]) -> None:
 
 def test_too_many_holes_have_no_closed_form() -> None:
     n = symbol("n")
-    guards = [Cmp("!=", I, Int(k)) for k in range(4)]
+    guards = [Cmp("!=", TRIP, Int(k)) for k in range(4)]
     with pytest.raises(NotAnInterval):
         chosen_iterations(Context(), Interval(lift(0), n), "i", guards, {"n": n}, {})

@@ -85,6 +85,8 @@ class Walk:
         if not isinstance(meaning, Var):
             raise ToldApart(f"the counter `{stmt.name}` differs between threads", stmt.span)
         variables = (meaning.name, *self.rounds.get(meaning.name, ()))
+        if any(isinstance(self.derived.get(n), Counter) for n in self._conditions(place)):
+            raise NotModelled(f"the counter `{stmt.name}` is stepped where a counter is tested", stmt.span)
         self.steps += ((v, place, stmt) for v in variables)
         found = self.derived[meaning.name]
         if not isinstance(found, Counter) or found.modulus != stmt.modulus:
@@ -94,6 +96,11 @@ class Walk:
             counter = self.derived[variable]
             if isinstance(counter, Counter):
                 self.derived[variable] = replace(counter, steps=(*counter.steps, (event.id, stmt.by)))
+
+    def _conditions(self, place: Place) -> frozenset[str]:
+        """What the execution of a place depends on."""
+        bounds = (e for s in place.path if s.loop is not None for e in (s.loop.lo, s.loop.hi))
+        return frozenset[str]().union(*(self._names(e) for e in (*place.guards, *bounds)))
 
     def _alike(self) -> None:
         """All threads that make use of a counter execute all of its steps; raises if not."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from exogpu.ir.evaluate import holds
-from exogpu.ir.index import Bin, Cond, Index, Int, Not, Var
+from exogpu.ir.index import Bin, BoolOp, Cond, Index, Int, Not, Var
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton.operations import Check, Exit, MemoryFence
 from exogpu.ir.skeleton.tree import RANK, TID, Elect, For, If, Let, RoleDecl, Skeleton, Step, Stmt, Unknown
@@ -116,8 +116,8 @@ class Walk:
 
     # -- control -------------------------------------------------------------------------------------------------
 
-    def block(self, stmts: tuple[Stmt, ...], place: Place) -> None:
-        """The statements of a block, each where the ones before leave off."""
+    def block(self, stmts: tuple[Stmt, ...], place: Place) -> Place | None:
+        """The statements of a block, each where the ones before leave off; the place behind them, if there is one."""
         self.blocks += 1
         place = replace(place, block=self.blocks)
         for n, stmt in enumerate(stmts):
@@ -133,18 +133,22 @@ class Walk:
                 case If() if turns(stmts[n - 1] if n else None, stmt):
                     pass  # it is counted with the step before
                 case If():
-                    place = self.branch(stmt, place)
+                    behind = self.branch(stmt, place)
+                    if behind is None:
+                        return None
+                    place = behind
                 case Elect():
                     place = self.elect(stmt, place)
                 case Exit():
                     self.emit.exit(stmt, place)
-                    return
+                    return None
                 case _:
-                    behind = stmts[n + 1] if n + 1 < len(stmts) else None
-                    acquired = behind.scope if isinstance(behind, MemoryFence) else None
+                    following = stmts[n + 1] if n + 1 < len(stmts) else None
+                    acquired = following.scope if isinstance(following, MemoryFence) else None
                     for where, fence in published(stmt, place):
                         self.emit.operation(stmt, where, read, Fences(fence, acquired))
             place = replace(place, fenced=after(stmt, place, self.skeleton, read))
+        return place
 
     def let(self, stmt: Let, place: Place) -> Place:
         """A name for an expression, or the start of a counter."""
@@ -190,7 +194,7 @@ class Walk:
             raise NotModelled("threads end inside a loop or a nested branch", body[0].span)
         return replace(place, who=tuple(t for t in place.who if t not in who))
 
-    def branch(self, stmt: If, place: Place) -> Place:
+    def branch(self, stmt: If, place: Place) -> Place | None:
         """A condition on the thread alone is decided here; others become guards."""
         test = self.cond(stmt.cond, place)
         names = self._names(test)
@@ -200,15 +204,20 @@ class Walk:
             place = self._after(stmt.then, place, self.inside(chosen, place, stmt.then))
             return self._after(stmt.orelse, place, self.inside(others, place, stmt.orelse))
         explicit = place.explicit or TID in names
-        if any(isinstance(s, Exit) for s, _ in nested((*stmt.then, *stmt.orelse))):
-            if any(s.loop is not None for s in place.path) or not _ends(stmt.then) or stmt.orelse:
-                raise NotModelled("threads end inside a loop or a nested branch", stmt.span)
-            self.block(stmt.then, replace(place, guards=(*place.guards, *conjuncts(test)), explicit=explicit))
-            return replace(place, guards=(*place.guards, *conjuncts(Not(test))), explicit=explicit)
+        ending = any(isinstance(s, Exit) for s, _ in nested((*stmt.then, *stmt.orelse)))
+        if ending and any(s.loop is not None for s in place.path):
+            raise NotModelled("threads end inside a loop", stmt.span)
+        ways: list[tuple[Cond, ...]] = []
         for body, guard in ((stmt.then, test), (stmt.orelse, Not(test))):
-            if body:
-                self.block(body, replace(place, guards=(*place.guards, *conjuncts(guard)), explicit=explicit))
-        return place
+            inside = replace(place, guards=(*place.guards, *conjuncts(guard)), explicit=explicit)
+            end = self.block(body, inside)
+            if end is not None and end.who != place.who:
+                raise NotModelled("some threads end inside a nested branch", stmt.span)
+            ways += [] if end is None else [end.guards[len(place.guards) :]]
+        if not ending or not ways:
+            return place if ways else None
+        alive = ways[0] if len(ways) == 1 else (BoolOp("or", tuple(BoolOp("and", way) for way in ways)),)
+        return replace(place, guards=(*place.guards, *alive), explicit=explicit)
 
     def _names(self, e: Index | Cond) -> frozenset[str]:
         """What an expression depends on, also through unknown numbers."""
@@ -283,11 +292,6 @@ class _Naming:
 
     def __call__(self, place: Place) -> Place:
         return place.naming(self.name, Var(self.variable))
-
-
-def _ends(stmts: tuple[Stmt, ...]) -> bool:
-    """The last statement is the end of the thread."""
-    return bool(stmts) and isinstance(stmts[-1], Exit)
 
 
 def elected(place: Place) -> tuple[int, ...]:

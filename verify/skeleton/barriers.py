@@ -167,7 +167,8 @@ class Signals:
 
     def named(self, number: Index, count: int | None, place: Place, span: Span) -> Iterator[Part]:
         """The named barriers that the threads of a place mean by an id."""
-        totals = {sum(b.role.threads for b in self.skeleton.bodies if c in b.role.ctas) for c in place.role.ctas}
+        bodies = self.skeleton.bodies
+        totals = {sum(-(-b.role.threads // WARP) for b in bodies if c in b.role.ctas) * WARP for c in place.role.ctas}
         if count is None and len(totals) > 1:
             raise NotModelled("all threads of a CTA are more in one CTA than in another", span)
         wanted = totals.pop() if count is None else count

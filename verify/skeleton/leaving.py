@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from exogpu.ir.collective import WARP
 from exogpu.smt.poly import ZERO, Poly
 from exogpu.verify.instance import Instance
 from exogpu.verify.ordinal import thread_guards
@@ -20,6 +23,14 @@ def strangers(program: Program, barrier: Barrier) -> frozenset[int]:
     certain = (e for e in ends(program, barrier) if thread_guards(e) == [*e.guards] and _once(e))
     ended = frozenset[int]().union(*(executors(program, e) for e in certain))
     return ended.difference(*(executors(program, e) for e in arrives(program, barrier.name)))
+
+
+def warps(program: Program, barrier: Barrier, flows: Iterable[Flow]) -> frozenset[tuple[int, int]]:
+    """Warps, by CTA and number, that join a named barrier, which counts an arrival of a warp as one of all its lanes
+    (PTX ISA, bar); with those that have ended."""
+    joined = {thread for flow in flows for thread, _ in flow.channels}
+    places = (divmod(thread, program.threads) for thread in joined | strangers(program, barrier))
+    return frozenset((cta, thread // WARP) for cta, thread in places)
 
 
 def _once(event: Event) -> bool:

@@ -1,8 +1,9 @@
 """mbarriers that end (PTX ISA, mbarrier.inval): what belongs to which life, and that it is over when that life ends.
 
-All lives of a barrier are one sequence of phases: if every life has `each` of them, phase p is of life p // each. One
-thread of a CTA begins its lives and one ends them, slot by slot; so the n-th execution is for the slot n modulo the
-ring, in the life n // ring. A barrier that begins only once has one life, of as many phases as it may be.
+All lives of a barrier are one sequence of phases. A life is an iteration of the outermost loops (`rounds`), or if every
+life has `each` phases, phase p is of life p // each. One thread of a CTA begins its lives and one ends them, slot by
+slot; so the n-th execution is for the slot n modulo the ring, in the life n // ring. A barrier that begins only once
+has one life, of as many phases as it may be.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import partial
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Index
-from exogpu.smt.poly import ZERO, Poly, lift
+from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
 from exogpu.verify.index import to_poly
@@ -29,7 +30,8 @@ from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
 from exogpu.verify.skeleton.barriers import Signals
 from exogpu.verify.skeleton.flows import Flow, parties, totals
-from exogpu.verify.skeleton.sample import by_thread
+from exogpu.verify.skeleton.rounds import Rounds, abreast, life_at, life_of, rounds, starts
+from exogpu.verify.skeleton.sample import by_thread, value
 from exogpu.verify.skeleton.settle import any_of, obligation, settle
 from exogpu.verify.skeleton.unsupported import NotModelled
 
@@ -40,7 +42,8 @@ PUBLISHED = (Needs(), Needs(fence=FenceKind.INIT))
 @dataclass(frozen=True, slots=True)
 class Lives:
     """What begins and ends the lives of a barrier, both numbered; the first life of one that is `declared` with a count
-    begins before the roles do. A wait states phases that are `lags` behind the first of its life."""
+    begins before the roles do. A wait states phases that are `lags` behind the first of its life; those that are
+    `waiting` make up phases with their waits."""
 
     barrier: Barrier
     inits: tuple[Event, ...]
@@ -50,11 +53,18 @@ class Lives:
     slots: Mapping[int, Index]
     parities: Mapping[int, Index]
     lags: Mapping[int, int]
+    rounds: Rounds | None = None
+    waiting: tuple[Flow, ...] = ()
 
     def renewed(self, program: Program) -> Lives:
         """The same with the events as they are in a program."""
         inits, invals = (tuple(program.events[e.id] for e in found) for found in (self.inits, self.invals))
         return replace(self, inits=inits, invals=invals)
+
+    @property
+    def several(self) -> bool:
+        """There may be more than one life."""
+        return self.rounds is not None or self.each is not None
 
     @property
     def before(self) -> int:
@@ -66,33 +76,53 @@ class Lives:
         return to_poly(model.ctx, self.slots[x.event.id], x.env)
 
     def life(self, x: Instance, phases: Phases) -> Poly:
-        """The life that a signal or a wait belongs to."""
+        """The life that a statement belongs to, begins or ends."""
+        if self.rounds is not None:
+            return life_of(self.rounds, x, phases.model) + self._ahead(x.event)
+        if x.event in (*self.inits, *self.invals):
+            return phases.model.ctx.floordiv(phases.phase(x), self.barrier.ring)
         if self.each is None:
             return ZERO
         return phases.model.ctx.floordiv(phases.phase(x) + self.lags.get(x.event.id, 0), self.each)
 
     def number(self, x: Instance, phases: Phases) -> Poly:
-        """The number of what begins and ends the life of a use, in its slot."""
+        """The number of what begins and ends this life in this slot."""
         return self.life(x, phases) * self.barrier.ring + self.slot(x, phases.model)
+
+    def _ahead(self, event: Event) -> int:
+        """The first life begins before the loop that begins the others."""
+        return int(self.declared and event in self.inits)
 
     def number_at(self, u: Unrolling, x: Occurrence) -> int:
         """The same at concrete sizes."""
-        life = 0 if self.each is None else (u.number_at(x) + self.lags.get(x.event.id, 0)) // self.each
-        return life * self.barrier.ring + evaluate(self.slots[x.event.id], x.env)
+        return self.life_at(u, x) * self.barrier.ring + evaluate(self.slots[x.event.id], x.env)
+
+    def life_at(self, u: Unrolling, x: Occurrence) -> int:
+        """The life at concrete sizes."""
+        if self.rounds is not None:
+            return life_at(self.rounds, x) + self._ahead(x.event)
+        if x.event in (*self.inits, *self.invals):
+            return u.number_at(x) // self.barrier.ring
+        return 0 if self.each is None else (u.number_at(x) + self.lags.get(x.event.id, 0)) // self.each
 
 
 def life_pieces(program: Program, lives: Lives, flows: Sequence[Flow]) -> Iterator[Piece]:
     """The obligations of a barrier that ends."""
     barrier = lives.barrier
-    uses = [*arrives(program, barrier.name), *awaits(program, barrier.name), *copies(program, barrier.name)]
-    uses += [e for e in program.events if isinstance(e.action, ExpectAction) and e.action.barrier == barrier.name]
     yield Piece(4, partial(_by_turns, lives=lives))
-    for use in uses:
+    for use in uses(program, barrier):
         yield Piece(6, partial(_alive, lives=lives, use=use))
-    for wait in awaits(program, barrier.name) if lives.each is not None else ():
-        yield Piece(2, partial(_stated, lives=lives, wait=wait))
-    if lives.each is not None:
-        yield Piece(3, partial(_finished, lives=lives, flows=tuple(flows)))
+    for wait in awaits(program, barrier.name) if lives.several else ():
+        yield Piece(2, partial(_stated, lives=lives, wait=wait, flows=tuple(flows)))
+    if lives.several:
+        yield Piece(3, partial(_abreast if lives.rounds is not None else _finished, lives=lives, flows=tuple(flows)))
+
+
+def uses(program: Program, barrier: Barrier) -> Iterator[Event]:
+    yield from (*arrives(program, barrier.name), *awaits(program, barrier.name), *copies(program, barrier.name))
+    for event in program.events:
+        if isinstance(event.action, ExpectAction) and event.action.barrier == barrier.name:
+            yield event
 
 
 # -- lives one after the other -----------------------------------------------------------------------------------------
@@ -105,7 +135,7 @@ def _by_turns(program: Program, lives: Lives) -> Iterator[Obligation]:
     base = obligation(f"lives/{barrier.name}", "mbar.reinit", title, barrier.span)
     parts: list[Goal | Property] = [_in_slots(lives, e) for e in (*lives.inits, *lives.invals)]
     for init in lives.inits:
-        parts.append(_once(lives, init) if lives.each is None else _enough(program, lives, init, lives.invals, -ring))
+        parts.append(_once(lives, init) if not lives.several else _enough(program, lives, init, lives.invals, -ring))
         parts += (_next(lives, inval, init, ring) for inval in lives.invals)
     for inval in lives.invals:
         parts.append(_enough(program, lives, inval, lives.inits, -lives.before))
@@ -115,8 +145,9 @@ def _by_turns(program: Program, lives: Lives) -> Iterator[Obligation]:
 
 def _in_slots(lives: Lives, event: Event) -> Property:
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
-        turn = model.ctx.mod(phases.phase(xs[0]), lives.barrier.ring)
-        return model.ctx.api.negate(model.ctx.eq(lives.slot(xs[0], model), turn))
+        here = model.ctx.between(0, lives.slot(xs[0], model), lives.barrier.ring)
+        turn = model.ctx.eq(phases.phase(xs[0]), lives.number(xs[0], phases))
+        return model.ctx.api.negate(model.ctx.api.conj((here, turn)))
 
     return Property(f"lives/{event.id}/slot", (event,), bad, None)
 
@@ -138,14 +169,14 @@ def _enough(program: Program, lives: Lives, event: Event, others: Sequence[Event
         ctx, wanted = model.ctx, phases.phase(xs[0]) + offset
         ways = [
             ctx.api.conj((ctx.eq(phases.own_cta(xs[0]), cta), ctx.le(total, wanted)))
-            for cta, total in _totals(model, others, _ctas(program, event))
+            for cta, total in in_ctas(model, others, _ctas(program, event))
         ]
         return ctx.api.conj((ctx.ge(wanted, 0), ctx.api.disj(ways)))
 
     return Property(f"lives/{event.id}/enough", (event,), bad, None)
 
 
-def _totals(model: Model, events: Sequence[Event], ctas: Sequence[int]) -> Iterator[tuple[int, Poly]]:
+def in_ctas(model: Model, events: Sequence[Event], ctas: Sequence[int]) -> Iterator[tuple[int, Poly]]:
     """All executions of some events in each CTA."""
     for cta in ctas:
         mine = [(e, t) for e in events for t, c in channels(model.program, e) if c == cta]
@@ -162,10 +193,10 @@ def _next(lives: Lives, earlier: Event, later: Event, behind: int) -> Goal:
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
         ctx = model.ctx
         here = ctx.eq(phases.own_cta(x), phases.own_cta(y))
-        return ctx.api.conj((here, ctx.eq(phases.phase(x) + behind, phases.phase(y))))
+        return ctx.api.conj((here, ctx.eq(lives.number(x, phases) + behind, lives.number(y, phases))))
 
     def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
-        return _same_cta(u, x, y) and u.number_at(x) + behind == u.number_at(y)
+        return _same_cta(u, x, y) and lives.number_at(u, x) + behind == lives.number_at(u, y)
 
     return Goal(f"lives/{earlier.id}-{later.id}", earlier, later, condition, check, Needs())
 
@@ -197,7 +228,7 @@ def _begun(program: Program, lives: Lives, use: Event) -> Property:
         outside = ctx.api.negate(ctx.between(0, lives.slot(xs[0], model), lives.barrier.ring))
         ways = [
             ctx.api.conj((ctx.eq(phases.cta(xs[0]), cta), ctx.ge(wanted, 0), ctx.le(total, wanted)))
-            for cta, total in _totals(model, lives.inits, _ctas(program, use))
+            for cta, total in in_ctas(model, lives.inits, _ctas(program, use))
         ]
         return ctx.api.disj((outside, ctx.lt(lives.life(xs[0], phases), 0), *ways))
 
@@ -207,10 +238,10 @@ def _begun(program: Program, lives: Lives, use: Event) -> Property:
 def _known(lives: Lives, init: Event, use: Event, needs: Needs) -> Goal:
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
         here = model.ctx.eq(phases.own_cta(x), phases.cta(y))
-        return model.ctx.api.conj((here, model.ctx.eq(phases.phase(x), lives.number(y, phases))))
+        return model.ctx.api.conj((here, model.ctx.eq(lives.number(x, phases), lives.number(y, phases))))
 
     def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
-        return _same_cta(u, x, y) and u.number_at(x) == lives.number_at(u, y)
+        return _same_cta(u, x, y) and lives.number_at(u, x) == lives.number_at(u, y)
 
     return Goal(f"alive/{init.id}-{use.id}", init, use, condition, check, needs)
 
@@ -218,10 +249,10 @@ def _known(lives: Lives, init: Event, use: Event, needs: Needs) -> Goal:
 def _over(lives: Lives, use: Event, inval: Event) -> Goal:
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
         here = model.ctx.eq(phases.cta(x), phases.own_cta(y))
-        return model.ctx.api.conj((here, model.ctx.eq(lives.number(x, phases), phases.phase(y))))
+        return model.ctx.api.conj((here, model.ctx.eq(lives.number(x, phases), lives.number(y, phases))))
 
     def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
-        return _same_cta(u, x, y) and lives.number_at(u, x) == u.number_at(y)
+        return _same_cta(u, x, y) and lives.number_at(u, x) == lives.number_at(u, y)
 
     needs, also = performed(use)
     if isinstance(use.action, AwaitAction) or use.completion is not None:
@@ -249,50 +280,41 @@ def _finished(program: Program, lives: Lives, flows: Sequence[Flow]) -> Iterator
     yield settle(program, base, [short(v, f) for v in lives.invals for f in flows if f.numbers is None])
 
 
-def _stated(program: Program, lives: Lives, wait: Event) -> Iterator[Obligation]:
+def _abreast(program: Program, lives: Lives, flows: Sequence[Flow]) -> Iterator[Obligation]:
+    """A life has the phases that were not over before."""
+    title = f"everybody has come equally far when a life of {lives.barrier.name} begins"
+    base = obligation(f"lives/{lives.barrier.name}/start", "mbar.reinit", title, lives.barrier.span)
+    assert lives.rounds is not None
+    counted = [*(f for f in flows if f.numbers is None), *lives.waiting]
+    parts = [p for init in lives.inits for p in abreast(lives.rounds, lives.barrier.ring, init, counted)]
+    yield settle(program, base, parts)
+
+
+def _stated(program: Program, lives: Lives, wait: Event, flows: Sequence[Flow]) -> Iterator[Obligation]:
     """The parity that a wait tests is that of its phase, counted from the beginning of its life."""
     title = f"the parity at line {wait.span.line} is that of a phase of one life of {lives.barrier.name}"
     base = obligation(f"stated/{lives.barrier.name}/{wait.id}", "mbar.parity_alias", title, wait.span)
-    ring, each = lives.barrier.ring, lives.each or 1
+    ring = lives.barrier.ring
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         (x,) = xs
         ctx = model.ctx
-        inside = phases.phase(x) - lives.life(x, phases) * each
+        inside = phases.phase(x) - _first(lives, flows, x, phases)
         tested = to_poly(ctx, lives.parities[wait.id], x.env)
         turn = ctx.eq(ctx.mod(inside, ring), lives.slot(x, model))
         parity = ctx.eq(ctx.mod(tested - ctx.floordiv(inside, ring), 2), 0)
-        near = ctx.between(-ring, inside, each)
-        return ctx.api.negate(ctx.api.conj((turn, parity, near)))
+        return ctx.api.negate(ctx.api.conj((turn, parity, ctx.ge(inside, -ring))))
 
     yield settle(program, base, [Property(base.name, (wait,), bad, None)])
 
 
-# -- memory of a barrier ---------------------------------------------------------------------------------------------
-
-
-def unused(program: Program, lives: Lives, event: Event, needs: Needs) -> list[list[Goal | Property]]:
-    """Ways to show that no life overlaps with anything that an event does: all are over, or none has begun."""
-    barrier = lives.barrier
-
-    def ended(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
-        found = _totals(model, lives.invals, range(program.cluster))
-        return model.ctx.api.disj(model.ctx.lt(total, lift(barrier.ring)) for _, total in found)
-
-    def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
-        return model.ctx.api.literal(True)
-
-    def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
-        return True
-
-    if lives.each is not None:
-        return []
-    name = f"cells/{barrier.name}/{event.id}"
-    after = [Goal(f"{name}-{v.id}", v, event, condition, check, needs) for v in lives.invals]
-    ways: list[list[Goal | Property]] = [[Property(name, (event,), ended, None), *after]]
-    if not lives.declared:
-        ways.append([Goal(f"{name}-{i.id}", event, i, condition, check, Needs()) for i in lives.inits])
-    return ways
+def _first(lives: Lives, flows: Sequence[Flow], x: Instance, phases: Phases) -> Poly:
+    """The first phase of a use's life."""
+    life = lives.life(x, phases)
+    if lives.rounds is None:
+        return life * (lives.each or 0)
+    leading = next(f for f in flows if f.numbers is None)
+    return phases.model.ctx.floordiv(starts(phases.model, lives.rounds, leading, life)[0], leading.rate)
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -313,17 +335,29 @@ def numbered_lives(
     if begun <= 1 or arriving is None:
         return lives, numbers
     phases = len(_walk(program, arriving.statements, barrier)) // arriving.rate
-    if phases % (begun * barrier.ring):
+    lives = replace(lives, rounds=_rounds(program, lives))
+    if lives.rounds is None and phases % (begun * barrier.ring):
         raise NotModelled(f"the lives of {barrier.name} do not have equally many phases in each slot", barrier.span)
     lags: dict[int, int] = {}
-    for _, waits in parties(program, awaits(program, barrier.name)):
+    waiting: list[Flow] = []
+    for through, waits in parties(program, awaits(program, barrier.name)):
         walk = _walk(program, waits, barrier)
         rate = max(1, len(walk) // phases) if phases else 1
-        ahead = walk and evaluate(signals.parities[walk[0].event.id], walk[0].env) % 2
+        ahead = walk and value(program, signals.parities[walk[0].event.id], walk[0]) % 2
         for wait in waits:
             lags[wait.id] = barrier.ring if ahead else 0
             numbers[wait.id] = Counted(tuple(w.id for w in waits), rate, lags[wait.id])
-    return replace(lives, each=phases // begun, lags=lags), numbers
+        waiting.append(Flow(through, waits, rate, 0))
+    return replace(lives, each=phases // begun, lags=lags, waiting=tuple(waiting)), numbers
+
+
+def _rounds(program: Program, lives: Lives) -> Rounds | None:
+    """The loops of which an iteration is a life: so it seems at a small size."""
+    found = rounds((*lives.inits, *lives.invals, *uses(program, lives.barrier)))
+    for n, o in enumerate(_walk(program, lives.inits, lives.barrier) if found is not None else ()):
+        if found is None or life_at(found, o) != n // lives.barrier.ring:
+            return None
+    return found
 
 
 def _by_one_thread(program: Program, events: tuple[Event, ...], lag: int) -> dict[int, Counted]:

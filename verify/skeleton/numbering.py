@@ -16,9 +16,7 @@ from itertools import product
 from exogpu.ir.collective import plus
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, Index, Int, Var
-from exogpu.ir.walk import index_names
 from exogpu.verify.concrete import Occurrence
-from exogpu.verify.derived import concrete
 from exogpu.verify.phases import Channel, arrives, awaits, channels, copies
 from exogpu.verify.program import (
     Barrier,
@@ -37,7 +35,7 @@ from exogpu.verify.skeleton.flags import flag_numbers, renumbered
 from exogpu.verify.skeleton.flows import Flow, parties
 from exogpu.verify.skeleton.lives import Lives, numbered_lives
 from exogpu.verify.skeleton.optional import told_apart
-from exogpu.verify.skeleton.sample import by_thread
+from exogpu.verify.skeleton.sample import by_thread, value
 from exogpu.verify.skeleton.unsupported import NotModelled
 
 MOST_RATES = 4
@@ -122,7 +120,7 @@ def numbered(program: Program, signals: Signals) -> Phased:
 
 def _goes_on(lives: Lives | None) -> bool:
     """Parities count all phases of the barrier."""
-    return lives is None or lives.each is None
+    return lives is None or not lives.several
 
 
 # -- signals -----------------------------------------------------------------------------------------------------------
@@ -256,14 +254,14 @@ def _ahead(program: Program, barrier: Barrier, wait: Event, parity: Index, signa
     gaps: list[tuple[Occurrence, int]] = []
     for o in by_thread(program, group, thread, barrier):
         slot = evaluate(signals.slots[o.event.id], o.env)
-        tested = _value(program, signals.parities[o.event.id], o) % 2
+        tested = value(program, signals.parities[o.event.id], o) % 2
         before = latest.get(slot)
         if before is None:
             latest[slot] = -1 if tested else 0
         elif before % 2 != tested:
             latest[slot] = before + 1
         if o.event.id == wait.id:
-            gaps.append((o, (_value(program, parity, o) - latest[slot]) // 2))
+            gaps.append((o, (value(program, parity, o) - latest[slot]) // 2))
     return _linear(wait, gaps) if gaps else Int(0)
 
 
@@ -283,9 +281,3 @@ def _linear(wait: Event, values: Sequence[tuple[Occurrence, int]]) -> Index:
     for var, slope in slopes.items():
         out = plus(out, Bin("*", Int(slope), Var(var))) if slope else out
     return out if all(evaluate(out, o.env) == n for o, n in values) else Int(start)
-
-
-def _value(program: Program, e: Index, at: Occurrence) -> int:
-    """An expression where an event is executed; derived variables that the event itself does not name, too."""
-    missing = index_names(e) & program.derived.keys() - at.env.keys()
-    return evaluate(e, {**at.env, **{n: concrete(program, n, at.event, at.env) for n in missing}})

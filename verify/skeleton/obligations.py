@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Index, Int
 from exogpu.smt.poly import ZERO
@@ -33,7 +34,7 @@ from exogpu.verify.skeleton.barriers import Value
 from exogpu.verify.skeleton.flags import flag_pieces
 from exogpu.verify.skeleton.flows import Flow, parties, totals
 from exogpu.verify.skeleton.init import initialisation
-from exogpu.verify.skeleton.leaving import strangers
+from exogpu.verify.skeleton.leaving import warps
 from exogpu.verify.skeleton.lives import Lives, life_pieces
 from exogpu.verify.skeleton.numbering import holds as holding
 from exogpu.verify.skeleton.observed import observed
@@ -171,11 +172,11 @@ def _count(program: Program, barrier: Barrier, flows: tuple[Flow, ...]) -> Oblig
     title = f"each {'generation' if barrier.named else 'phase'} of {barrier.name} gets {barrier.count} arrivals"
     base = obligation(f"count/{barrier.name}", "bar.count" if barrier.named else "mbar.count", title, barrier.span)
     per_cta: dict[int, int] = {}
-    for flow in flows:
+    for flow in flows if not barrier.named or barrier.split else ():
         for _, cta in flow.channels:
             per_cta[cta] = per_cta.get(cta, 0) + flow.rate * flow.arrivals
-    for thread in strangers(program, barrier):
-        per_cta[thread // program.threads] = per_cta.get(thread // program.threads, 0) + 1
+    for cta, _ in warps(program, barrier, flows) if barrier.named and not barrier.split else ():
+        per_cta[cta] = per_cta.get(cta, 0) + WARP
     wrong = {n for n in per_cta.values() if n != barrier.count}
     if not wrong:
         return base

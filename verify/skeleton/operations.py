@@ -217,9 +217,11 @@ class Operations:
                     names = self._who_of(part.place).names
                     how = fences.acquired(scope, relaxed=relaxed)
                     wait = AwaitAction(part.name, 0, relaxed=how.relaxed, local=not how.wide)
+                    tested = substitute_index(read.index(parity), names)
+                    known = (Computed(tested),) if barrier.name in self.signals.ending else ()
                     label = f"wait {barrier.name}"
-                    event = self.event(stmt, part.place, label, Exec.EACH, action=wait, slot=part.slot)
-                    self.signals.awaited(part.name, event, substitute_index(read.index(parity), names))
+                    event = self.event(stmt, part.place, label, Exec.EACH, action=wait, slot=part.slot, computed=known)
+                    self.signals.awaited(part.name, event, tested)
 
     def _arrive(self, stmt: Stmt, place: Place, read: Reading, barrier: Ref, tx: int, fences: Fences) -> None:
         for part in self._parts(barrier, place, read):

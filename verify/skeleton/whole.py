@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial, reduce
-from itertools import combinations, product
-from math import prod
+from functools import partial
+from itertools import product
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Var
-from exogpu.ir.instr import Group, Mode, Proxy, WgmmaFence
+from exogpu.ir.instr import Group, Mode, WgmmaFence
 from exogpu.ir.skeleton import operations as op
-from exogpu.ir.skeleton.objects import Global, Mbarriers
+from exogpu.ir.skeleton.objects import Global
 from exogpu.ir.skeleton.tree import Body, Skeleton
 from exogpu.smt.poly import ZERO, Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, Instance, Model
-from exogpu.verify.needs import FenceKind, Needs
 from exogpu.verify.phases import Phases, executed_by, executors
 from exogpu.verify.pieces import Piece
 from exogpu.verify.program import Access, Event, InGroup, LoopKind, Program
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
-from exogpu.verify.skeleton.lives import Lives, unused
-from exogpu.verify.skeleton.settle import any_of, obligation, settle, with_more
+from exogpu.verify.skeleton.cells import cells
+from exogpu.verify.skeleton.lives import Lives
+from exogpu.verify.skeleton.settle import obligation, settle
 from exogpu.verify.skeleton.walk import nested
 
 MOST_THREADS = 256
@@ -40,13 +39,8 @@ def whole(program: Program, skeleton: Skeleton, lives: Mapping[str, Lives]) -> I
     for event in program.events:
         if isinstance(event.completion, InGroup) and event.completion.group is Group.WGMMA:
             yield Piece(1, partial(_fenced, event=event))
-    placed = [o for o in skeleton.objects if isinstance(o, Mbarriers) and o.overlay is not None]
-    for one, other in combinations(placed, 2):
-        if one.overlay == other.overlay and set(_cells(one)) & set(_cells(other)):
-            yield Piece(1, partial(_one_place, one=one, other=other))
+    yield from cells(program, skeleton, lives)
     for item in skeleton.objects:
-        if isinstance(item, Mbarriers) and item.overlay is not None:
-            yield from _apart(program, item, lives)
         if isinstance(item, Global) and item.result:
             yield Piece(4, partial(_written, item=item))
 
@@ -91,55 +85,6 @@ def _changes_first(body: Body, launched: int) -> str:
 def _last(body: Body, launched: int) -> int:
     changes = [s.registers for s, _ in nested(body.stmts) if isinstance(s, op.SetMaxnreg)]
     return changes[0] if changes else launched
-
-
-# -- mbarriers inside shared memory ------------------------------------------------------------------------------------
-
-
-def _apart(program: Program, item: Mbarriers, lives: Mapping[str, Lives]) -> Iterator[Piece]:
-    """No access touches the cells of an mbarrier as long as that exists."""
-    mine = tuple(found for name, found in lives.items() if name.partition("[")[0] == item.name)
-    for event in program.events:
-        for n, access in enumerate(event.accesses):
-            if access.buffer == item.overlay:
-                yield Piece(1, partial(_clear, item=item, event=event, access=access, n=n, lives=mine))
-
-
-def _cells(item: Mbarriers) -> range:
-    return range(item.offset, item.offset + prod(item.shape))
-
-
-def _one_place(program: Program, one: Mbarriers, other: Mbarriers) -> Iterator[Obligation]:
-    title = f"{one.name} and {other.name} have cells of their own"
-    base = obligation(f"cells/{one.name}/{other.name}", "mbar.alias", title, other.span)
-    yield replace(base, status=Status.UNKNOWN, reason="they lie in one place")
-
-
-def _clear(
-    program: Program, item: Mbarriers, event: Event, access: Access, n: int, lives: tuple[Lives, ...]
-) -> Iterator[Obligation]:
-    cells = len(_cells(item))
-    strides = [1]
-    shape = [evaluate(e, {}) for e in program.buffers[access.buffer].shape][program.buffers[access.buffer].per_cta :]
-    for extent in reversed(shape[1:]):
-        strides.append(strides[-1] * extent)
-
-    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
-        ctx = model.ctx
-        low, high = lift(0), lift(0)
-        box = model.box(xs[0], access)[program.buffers[access.buffer].per_cta :]
-        for (lo, extent), stride in zip(box, reversed(strides), strict=True):
-            low, high = low + lo * stride, high + (lo + extent - 1) * stride
-        return ctx.api.conj((ctx.lt(low, item.offset + cells), ctx.le(item.offset, high)))
-
-    title = f"{event.label} (line {event.span.line}) leaves the mbarriers of {item.name} alone"
-    base = obligation(f"cells/{item.name}/{event.id}.{n}", "mbar.alias", title, access.span)
-    shown = settle(program, base, [Property(base.name, (event,), bad, None)])
-    if shown.status is not Status.PROVED and sum(one.barrier.ring for one in lives) == cells:
-        fence = FenceKind.SHARED if access.proxy is Proxy.ASYNC else None
-        others = [any_of(program, base, unused(program, one, event, Needs(fence=fence))) for one in lives]
-        shown = next((o for o in others if o.status is not Status.PROVED), reduce(with_more, others))
-    yield shown
 
 
 # -- results -----------------------------------------------------------------------------------------------------------

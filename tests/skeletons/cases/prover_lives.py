@@ -225,6 +225,113 @@ def remote(meets):
     return kernel
 
 
+def many_phases(behind):
+    """As many phases in each life as a size says; parities that go on behind the end of a life."""
+
+    @skeleton
+    def kernel(tiles: size, n: size):
+        require(tiles >= 2 and n >= 1)
+        full = mbarrier()
+        x = smem()
+        with role("all", threads=128):
+            c = 0
+            for t in range(tiles):
+                if tid == 0:
+                    init(full, 1)
+                cta_sync()
+                for i in range(n):
+                    if tid == 0:
+                        arrive(full, tx=512)
+                        tma_load(x, full, bytes=512)
+                    if behind == 1:
+                        wait(full, parity=c)
+                    else:
+                        wait(full, parity=i)
+                    load(x)
+                    proxy_fence()
+                    cta_sync()
+                    c += 1
+                if tid == 0:
+                    inval(full)
+
+    return kernel
+
+
+def ring_of_tiles(lag):
+    """A ring that starts anew for each tile, with all that belongs to it; the consumer ends it."""
+
+    @skeleton
+    def kernel(tiles: size):
+        full = mbarrier(2)
+        empty = mbarrier(2)
+        x = smem(2)
+        with role("p", threads=32):
+            for t in range(tiles):
+                bar_sync(1, 64)
+                for i in range(4):
+                    if tid == 0:
+                        wait(empty[i % 2], parity=i // 2 + lag)
+                        arrive(full[i % 2], tx=512)
+                        tma_load(x[i % 2], full[i % 2], bytes=512)
+                bar_sync(2, 64)
+        with role("c", threads=32):
+            for t in range(tiles):
+                if tid == 0:
+                    for s in range(2):
+                        init(full[s], 1)
+                        init(empty[s], 32)
+                bar_sync(1, 64)
+                for i in range(4):
+                    wait(full[i % 2], parity=i // 2)
+                    load(x[i % 2])
+                    proxy_fence()
+                    arrive(empty[i % 2])
+                bar_sync(2, 64)
+                if tid == 0:
+                    for s in range(2):
+                        inval(full[s])
+                        inval(empty[s])
+
+    return kernel
+
+
+def scratch(meets, first=0, declared=0):
+    """The place of a barrier serves as scratch memory between its lives."""
+
+    @skeleton
+    def kernel(tiles: size):
+        x = smem(64)
+        if declared == 1:  # noqa: SIM108 - declarations are no expressions
+            f = mbarrier(count=64, at=x[0])
+        else:
+            f = mbarrier(at=x[0])
+        with role("all", threads=64):
+            for t in range(tiles):
+                if first == 1:
+                    store(x[63 - tid])
+                    cta_sync()
+                if declared == 0:
+                    if tid == 0:
+                        init(f, 64)
+                    cta_sync()
+                arrive(f)
+                wait(f, parity=0)
+                cta_sync()
+                if tid == 0:
+                    inval(f)
+                if meets == 1:
+                    cta_sync()
+                if first == 0:
+                    store(x[63 - tid])
+                    cta_sync()
+                if declared == 1:
+                    if tid == 0:
+                        init(f, 64)
+                    cta_sync()
+
+    return kernel
+
+
 TWINS = [
     ("stated", tiles(parity=1), tiles()),
     ("alive", tiles(met=64), tiles()),
@@ -242,4 +349,9 @@ TWINS = [
     ("cells", memory(1, 0), memory(1, 1)),
     ("cells", early_store(0), early_store(1)),
     ("alive", remote(0), remote(1)),
+    ("stated", many_phases(1), many_phases(0)),
+    ("progress", ring_of_tiles(0), ring_of_tiles(1)),
+    ("cells", scratch(0), scratch(1)),
+    ("cells", scratch(1, first=1, declared=1), scratch(1, first=1)),
+    ("cells", scratch(1, first=1, declared=1), scratch(1, declared=1)),
 ]

@@ -332,8 +332,7 @@ class ChainFormula:
             case Skipped():
                 raise TypeError("found by its count")
             case Flat(anchor, distance, theirs, mine):
-                place = theirs.place(self.model, anchors[anchor]) + distance
-                return mine.at(self.model, place)[loop.var]
+                return mine.after(self.model, theirs, anchors[anchor], distance)[loop.var]
             case First(delta):
                 return to_poly(self.ctx, loop.lo, env) + delta
             case Last(delta):

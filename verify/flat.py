@@ -18,6 +18,9 @@ from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.program import Event, LifeAction, Loop, LoopKind, Program
 
+FARTHEST = 16
+"""Largest distance for which each number of rounds that lie between is a case."""
+
 
 @dataclass(frozen=True, slots=True)
 class Laps:
@@ -56,15 +59,15 @@ class Laps:
             place += env[mine.var] - evaluate(mine.lo, env)
         return place
 
-    def place(self, model: Model, x: Instance) -> Poly:
-        """The same of a symbolic execution."""
-        place = x[self.outer.var] * self._length(model) + self._start(model)
+    def within(self, model: Model, x: Instance) -> Poly:
+        """The place of a symbolic execution in its iteration of the outer loop."""
+        place = self._start(model)
         if self.inner:
             mine = self.loops[self.before]
             place = place + x[mine.var] - to_poly(model.ctx, mine.lo, model.sizes)
         return place
 
-    def _length(self, model: Model) -> Poly:
+    def length(self, model: Model) -> Poly:
         """Iterations in one of the outer loop."""
         return sum(self._trips(model), ZERO) + self.lead if self.loops else ONE
 
@@ -76,15 +79,37 @@ class Laps:
         ctx, sizes = model.ctx, model.sizes
         return [ctx.trip(to_poly(ctx, loop.lo, sizes), to_poly(ctx, loop.hi, sizes)) for loop in self.loops]
 
-    def at(self, model: Model, place: Poly) -> dict[str, Poly]:
-        """The iterations in which the event is at, or right after, a place of the flattened loop."""
-        outer = model.ctx.quotient(place, self._length(model))
+    def after(self, model: Model, theirs: Laps, x: Instance, distance: int) -> dict[str, Poly]:
+        """The iterations in which the event is at, or right after, the place `distance` after that of an execution in
+        loops of its own."""
+        mine, length = self.length(model), theirs.length(model)
+        rounds, outer, within = multiple(mine, length), x[theirs.outer.var], theirs.within(model, x) + distance
+        if rounds and abs(distance) <= FARTHEST:
+            passed = model.ctx.quotient_among(within, length, range(min(distance, 0), max(distance, 0) + 1))
+            begun, within = outer + passed, within - passed * length
+            outer = model.ctx.floordiv(begun, rounds)
+            skipped = begun - outer * rounds
+            model.ctx.spell_out(skipped, length, range(rounds))
+            return self._at(model, outer, within + skipped * length)
+        place = outer * length + within
+        outer = model.ctx.quotient(place, mine)
+        return self._at(model, outer, place - outer * mine)
+
+    def _at(self, model: Model, outer: Poly, within: Poly) -> dict[str, Poly]:
+        """The iterations of its loops."""
         out = {self.outer.var: outer}
         if self.inner:
             mine = self.loops[self.before]
-            rest = place - outer * self._length(model)
-            out[mine.var] = rest - self._start(model) + to_poly(model.ctx, mine.lo, model.sizes)
+            out[mine.var] = within - self._start(model) + to_poly(model.ctx, mine.lo, model.sizes)
         return out
+
+
+def multiple(length: Poly, unit: Poly) -> int:
+    """How many times as long one length is as another, if it is whatever the sizes are; else 0."""
+    if unit.constant is not None or not unit.terms:
+        return 0
+    times = length.terms[0][1] // unit.terms[0][1] if length.terms else 0
+    return times if times > 0 and length == unit * times else 0
 
 
 def laps(program: Program, event: Event) -> Laps | None:

@@ -99,6 +99,7 @@ def _undivided(use: Use) -> Use:
 def _pair(program: Program, buffer: Buffer, first: Use, second: Use) -> Conflict:
     needs = ordering_needs(program, buffer, first, second)
     name = f"{buffer.name}/{first.event.id}-{second.event.id}"
+    alike = not program.sequential and first == second  # which of the two is x does not matter
 
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
         parts = [
@@ -106,6 +107,8 @@ def _pair(program: Program, buffer: Buffer, first: Use, second: Use) -> Conflict
             model.same_task(x, y),
             model.overlap(x, first.access, y, second.access),
         ]
+        if alike:
+            parts.append(model.ctx.api.negate(model.before(y, x)))
         match buffer.memory:
             case Smem() if buffer.alloc is None:
                 pass
@@ -126,6 +129,8 @@ def _pair(program: Program, buffer: Buffer, first: Use, second: Use) -> Conflict
         if isinstance(buffer.memory, FRAGMENTS) and not set(x.threads) & set(y.threads):
             return False
         paired = x.key < y.key if program.sequential else (x.event, x.env) != (y.event, y.env)
+        if alike and y.key < x.key:
+            return False
         return paired and _touch_in_common(unrolling, buffer, x, first.access, y, second.access)
 
     back = None if program.sequential else ordering_needs(program, buffer, second, first)

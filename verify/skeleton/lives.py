@@ -332,6 +332,8 @@ def numbered_lives(
     begun = len(_walk(program, inits, barrier)) // barrier.ring + declared
     lives = Lives(barrier, inits, invals, declared, None, signals.slots, signals.parities, {})
     arriving = next((f for f in flows if f.arrivals), None)
+    if any(f.turns is not None for f in flows):
+        raise NotModelled(f"threads take turns at {barrier.name}, which ends", barrier.span)
     if begun <= 1 or arriving is None:
         return lives, numbers
     phases = len(_walk(program, arriving.statements, barrier)) // arriving.rate

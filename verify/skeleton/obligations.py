@@ -40,6 +40,7 @@ from exogpu.verify.skeleton.numbering import holds as holding
 from exogpu.verify.skeleton.observed import observed
 from exogpu.verify.skeleton.reading import Checked
 from exogpu.verify.skeleton.settle import any_of, obligation, settle, with_more
+from exogpu.verify.skeleton.teams import Turns, each_once
 from exogpu.verify.skeleton.together import comes_first
 from exogpu.verify.skeleton.transfers import balanced
 from exogpu.verify.split import in_turns
@@ -129,6 +130,8 @@ def _mbarrier(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piec
     yield Piece(2, lambda p: (balanced(p, barrier, flows),))
     yield Piece(3, partial(observed, barrier=barrier, flows=flows))
     for flow in flows:
+        if flow.turns is not None:
+            yield Piece(3, partial(_in_turn, barrier=barrier, flow=flow, turns=flow.turns))
         for event in flow.statements:
             slot, start = facts.slots[event.id], facts.starts[barrier.name]
             yield Piece(1, partial(_slot, barrier=barrier, event=event, slot=slot, start=start))
@@ -173,7 +176,7 @@ def _count(program: Program, barrier: Barrier, flows: tuple[Flow, ...]) -> Oblig
     base = obligation(f"count/{barrier.name}", "bar.count" if barrier.named else "mbar.count", title, barrier.span)
     per_cta: dict[int, int] = {}
     for flow in flows if not barrier.named or barrier.split else ():
-        for _, cta in flow.channels:
+        for _, cta in flow.of_one_phase:
             per_cta[cta] = per_cta.get(cta, 0) + flow.rate * flow.arrivals
     for cta, _ in warps(program, barrier, flows) if barrier.named and not barrier.split else ():
         per_cta[cta] = per_cta.get(cta, 0) + WARP
@@ -182,6 +185,15 @@ def _count(program: Program, barrier: Barrier, flows: tuple[Flow, ...]) -> Oblig
         return base
     reason = f"it waits for {barrier.count} arrivals in a phase, and {min(wrong)} make up a round of those that arrive"
     return replace(base, status=Status.UNKNOWN, reason=reason)
+
+
+def _in_turn(program: Program, barrier: Barrier, flow: Flow, turns: Turns) -> Iterator[Obligation]:
+    """Of those that take turns, exactly one contributes to each phase."""
+    event = flow.statements[0]
+    title = f"line {event.span.line} and others take turns at the phases of {barrier.name}"
+    base = obligation(f"turns/{barrier.name}/{event.id}", "mbar.count", title, event.span)
+    parts = [p for cta in sorted(flow.ctas) for p in each_once(turns.members(program, cta), cta)]
+    yield settle(program, base, parts)
 
 
 def _slot(program: Program, barrier: Barrier, event: Event, slot: Index, start: int) -> Iterator[Obligation]:
@@ -250,9 +262,11 @@ def enough(barrier: Barrier, flow: Flow, event: Event, behind: int, ends: Sequen
         ctx = model.ctx
         phase = phases.phase(x) - behind
         here = ctx.api.disj(ctx.eq(phases.cta(x), cta) for cta in sorted(flow.ctas))
-        threads = flow.threads(model.program)
-        gone = (sum((count_all(model, e, t) for e in ends), ZERO) for t in threads)
-        pairs = zip(totals(model, flow), gone, strict=True)
+        done = totals(model, flow)
+        gone = [ZERO] * len(done)
+        if ends:
+            gone = [sum((count_all(model, e, t) for e in ends), ZERO) for t in flow.threads(model.program)]
+        pairs = zip(done, gone, strict=True)
         less = (ctx.api.conj((ctx.lt(n, (phase + 1) * flow.rate), ctx.eq(end, 0))) for n, end in pairs)
         return ctx.api.conj((here, ctx.ge(phase, 0), ctx.api.disj(less)))
 
@@ -281,7 +295,11 @@ def _held(program: Program, barrier: Barrier, hold: Event, flows: tuple[Flow, ..
     title = f"{hold.label} (line {hold.span.line}) is followed by an arrive of its thread"
     base = obligation(f"held/{barrier.name}/{hold.id}", "mbar.count", title, hold.span)
     mine = channels(program, hold)
-    yield settle(program, base, [enough(barrier, f, hold, 0) for f in flows if f.arrivals and mine <= f.channels])
+    yield settle(
+        program,
+        base,
+        [enough(barrier, f, hold, 0) for f in flows if f.arrivals and f.turns is None and mine <= f.channels],
+    )
 
 
 def _announced(program: Program, barrier: Barrier, event: Event, flows: tuple[Flow, ...]) -> Iterator[Obligation]:
@@ -301,10 +319,12 @@ def _not_lapped(program: Program, barrier: Barrier, wait: Event, flows: tuple[Fl
     base = obligation(f"parity/{barrier.name}/{wait.id}", "mbar.parity_alias", title, wait.span)
     for cta in sorted({cta for _, cta in channels(program, wait)}):
         here = [f for f in flows if cta in f.ctas and f.numbers is None]
-        mine = [f for f in here if f.arrivals and {c for c in channels(program, wait) if c[1] == cta} <= f.channels]
+        each = [f for f in here if f.turns is None]
+        waiting = {c for c in channels(program, wait) if c[1] == cta}
+        mine = [f for f in each if f.arrivals and waiting <= f.channels]
         ways = [[_overtaking(barrier, wait, s, cta, own=True) for s in f.statements] for f in mine]
         ways += [[_overtaking(barrier, wait, s, cta) for s in f.statements] for f in here]
-        apart = [(f, by) for f in here if len(by_cta := _from(program, f, cta)) > 1 for by in by_cta]
+        apart = [(f, by) for f in each if len(by_cta := _from(program, f, cta)) > 1 for by in by_cta]
         ways += [[_overtaking(barrier, wait, s, cta, by=by) for s in f.statements] for f, by in apart]
         found = any_of(program, base, ways)
         if found.status is not Status.PROVED:

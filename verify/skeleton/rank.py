@@ -23,6 +23,7 @@ from exogpu.verify.skeleton.flows import Flow
 from exogpu.verify.skeleton.leaving import ends, ends_of
 from exogpu.verify.skeleton.obligations import Facts, enough, joins
 from exogpu.verify.skeleton.ranking import Edge, Ranking, forms
+from exogpu.verify.skeleton.settle import suspect
 
 ROUNDS = 40
 
@@ -50,12 +51,13 @@ def progress(program: Program, facts: Facts) -> Obligation:
                 queries.append(query)
             case Undecided(reason):
                 return _unknown(base, wait.span, f"the phases that line {wait.span.line} waits for: {reason}")
-            case Found():
+            case Found(sizes, _):
                 line = flow.statements[0].span.line
-                return _unknown(base, wait.span, f"line {line} is executed too rarely for line {wait.span.line}")
+                reason = f"line {line} is executed too rarely for line {wait.span.line}"
+                return suspect(replace(base, span=wait.span), sizes, reason)
     found = base
-    for flat in forms(program):
-        found = _ranked(program, base, Ranking(program, tuple(edges), flat), queries)
+    for flat, pace in forms(program):
+        found = _ranked(program, base, Ranking(program, tuple(edges), flat, pace), queries)
         if found.status is Status.PROVED:
             break
     return found

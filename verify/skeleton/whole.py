@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from functools import partial
 from itertools import product
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
-from exogpu.ir.index import Var
+from exogpu.ir.index import Index, Var
 from exogpu.ir.instr import Group, Mode, WgmmaFence
+from exogpu.ir.linear import linear
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Global
 from exogpu.ir.skeleton.tree import Body, Skeleton
+from exogpu.ir.walk import index_names
 from exogpu.smt.poly import ZERO, Poly, lift
 from exogpu.smt.terms import Formula
-from exogpu.verify.index import to_poly
+from exogpu.verify.index import Env, to_poly
 from exogpu.verify.instance import LANE, Instance, Model
 from exogpu.verify.phases import Phases, executed_by, executors
 from exogpu.verify.pieces import Piece
@@ -113,8 +115,7 @@ def _writes(model: Model, event: Event, access: Access, cell: list[Poly]) -> Ite
     found: dict[str, Poly] = {}
     sequential = {loop.var for loop in event.loops if loop.kind is LoopKind.SEQ}
     for (lo, _), c in zip(access.dims, cell, strict=True):
-        if isinstance(lo, Var) and (lo.name in sequential or lo.name == LANE):
-            found[lo.name] = c
+        found.update(_read_off(model, lo, c, sequential | {LANE}, {**model.sizes, **found}))
     threads = [loop for loop in event.loops if loop.kind is not LoopKind.SEQ]
     ranges = [range(evaluate(loop.lo, {}), evaluate(loop.hi, {})) for loop in threads]
     if any(loop.var not in found for loop in event.loops if loop.kind is LoopKind.SEQ):
@@ -130,6 +131,18 @@ def _writes(model: Model, event: Event, access: Access, cell: list[Poly]) -> Ite
         for (low, length), c in zip(model.box(x, access), cell, strict=True):
             parts.append(model.ctx.between(low, c, low + length))
         yield model.ctx.api.conj(parts)
+
+
+def _read_off(model: Model, index: Index, cell: Poly, wanted: Set[str], known: Env) -> Iterator[tuple[str, Poly]]:
+    """The variable of which an index is a multiple plus something known, if it is one, where the index is a cell's."""
+    form = linear(index)
+    free = [(atom, c) for atom, c in form.terms.items() if not index_names(atom) <= known.keys()]
+    match free:
+        case [(Var(name), times)] if name in wanted and times > 0:
+            others = [to_poly(model.ctx, a, known) * c for a, c in form.terms.items() if (a, c) not in free]
+            yield name, model.ctx.floordiv(cell - form.const - sum(others, ZERO), times)
+        case _:
+            return
 
 
 # -- registers of wgmma ------------------------------------------------------------------------------------------------

@@ -47,8 +47,9 @@ class Engine:
     """A Z3 context for the solvers of one `TermApi`. Models depend on what was solved before in the same context, so
     questions whose answers must not depend on each other get engines of their own."""
 
-    def __init__(self, api: TermApi) -> None:
+    def __init__(self, api: TermApi, rlimit: int = RLIMIT) -> None:
         self.api = api
+        self._rlimit = rlimit
 
     @cached_property
     def terms(self) -> Z3Terms:
@@ -65,7 +66,7 @@ class Engine:
         out.set("random_seed", 0)
         out.set("core.minimize", minimize)
         out.set("arith.solver", 2)  # the plain simplex: five times faster than the default on these questions
-        out.set("rlimit", RLIMIT)
+        out.set("rlimit", self._rlimit)
         out.set("timeout", WALL_MS)
         return out
 

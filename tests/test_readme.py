@@ -56,6 +56,18 @@ def test_users_kernel_is_proved_and_compiled_as_shown(
         shown(command, 0, capsys.readouterr().out)
 
 
+def test_flagship_is_the_product_as_shown(
+    tmp_path: Path, shown: Shown, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "examples").mkdir()
+    source = (ROOT / "examples" / "product.py").read_text(encoding="utf-8")
+    (tmp_path / "examples" / "product.py").write_text(source, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    command = "exogpu equiv gemm_bf16 examples/product.py --deterministic"
+    assert main(command.split()[1:]) == 0
+    shown(command, 0, capsys.readouterr().out)
+
+
 def test_corpus_is_judged_as_shown(shown: Shown, capsys: pytest.CaptureFixture[str]) -> None:
     command = "python -m tests.skeletons --class cp-async"
     assert judged(command.split()[3:]) == 0

@@ -4,7 +4,7 @@ axioms                      readings of the PTX ISA that proofs may use
 program, lower, calls,      the parallel program, and how a kernel becomes one
   owners, declared, prepare
 memo, pieces, workers       what is worked out once about a program; the parts of a proof; processes that decide them
-instance, index, ordinal,   symbolic instances of its events; how often a statement was executed before one, in closed
+instance, ordinal,          symbolic instances of its events; how often a statement was executed before one, in closed
   bounds_of, iterations,      form; hence phases of barriers and commit groups
   phases
 derived, counters, skipped  variables whose values follow from others, and iterations that unknown numbers let pass

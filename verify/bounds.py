@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.instr import Mode, Proxy
+from exogpu.smt.index import to_formula, to_poly
 from exogpu.smt.terms import Formula
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence
-from exogpu.verify.index import to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.owners import first_offset, owner
 from exogpu.verify.phases import Phases, barrier_cta

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Not
 from exogpu.ir.walk import index_names
 from exogpu.smt.context import Context
+from exogpu.smt.index import Env, to_poly
 from exogpu.smt.poly import Poly, symbol
-from exogpu.verify.index import Env, to_poly
 
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 

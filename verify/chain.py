@@ -13,13 +13,13 @@ from itertools import pairwise
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.instr import Group
+from exogpu.smt.index import to_poly
 from exogpu.smt.poly import Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify import skipped
 from exogpu.verify.axioms import in_order
 from exogpu.verify.flat import Laps
 from exogpu.verify.graph import Edge
-from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model, Span
 from exogpu.verify.landing import landed
 from exogpu.verify.needs import FenceKind, Needs, Side, covers_cluster

@@ -10,8 +10,8 @@ from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Cond, Index
 from exogpu.ir.walk import index_names
 from exogpu.smt.context import Context
+from exogpu.smt.index import to_poly
 from exogpu.smt.poly import Poly
-from exogpu.verify.index import to_poly
 from exogpu.verify.program import (
     Applied,
     ArriveAction,

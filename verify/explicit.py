@@ -18,7 +18,7 @@ from exogpu.verify.graph import Search
 from exogpu.verify.instance import LANE
 from exogpu.verify.machine import Machine
 from exogpu.verify.program import Event, Exec, Program
-from exogpu.verify.races import Conflict, conflicts
+from exogpu.verify.races import Conflict, Use, concrete_box, conflicts
 from exogpu.verify.reuse import reuse_conflicts
 
 
@@ -48,12 +48,33 @@ def faults(program: Program, sizes: Env, coordinates: tuple[Env, ...] = ()) -> I
 def _unordered(
     u: Unrolling, conflict: Conflict, sizes: Env, tasks: Mapping[int, Env]
 ) -> Iterator[tuple[Occurrence, Occurrence]]:
-    later = list(_instances(u.program, conflict.second.event, sizes, tasks, lanes=True))
+    instances = _instances(u.program, conflict.second.event, sizes, tasks, lanes=True)
+    later = [(y, _corner(conflict, conflict.second, y)) for y in instances]
     for x in _instances(u.program, conflict.first.event, sizes, tasks, lanes=False):
         search = Search(u, x, conflict.goal.needs, everybody=True)
-        for y in later:
-            if conflict.goal.check(u, x, y) and search.path_to(y) is None:
+        corner = _corner(conflict, conflict.first, x)
+        for y, other in later:
+            if _meet(corner, other) and conflict.goal.check(u, x, y) and search.path_to(y) is None:
                 yield x, y
+
+
+Corner = tuple[tuple[int, int], ...]
+
+
+def _corner(conflict: Conflict, use: Use, item: Occurrence) -> Corner | None:
+    """The indices that an access touches, from and to in each dimension; None if the conflict is about more than one
+    buffer or the end of the kernel. The pairs are too many to find these for each of them."""
+    first, second = conflict.first, conflict.second
+    if first.access.buffer != second.access.buffer or second.access not in second.event.accesses:
+        return None
+    return tuple((r.start, r.stop) for r in concrete_box(item, use.access))
+
+
+def _meet(one: Corner | None, other: Corner | None) -> bool:
+    """Indices in common, as far as they are known."""
+    if one is None or other is None:
+        return True
+    return all(p < s and r < q for (p, q), (r, s) in zip(one, other, strict=True))
 
 
 def _instances(

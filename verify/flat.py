@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.linear import literal
 from exogpu.ir.walk import index_names
+from exogpu.smt.index import to_poly
 from exogpu.smt.poly import ONE, ZERO, Poly
-from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.program import Event, LifeAction, Loop, LoopKind, Program
 

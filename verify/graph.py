@@ -86,6 +86,7 @@ class Search:
         self.waits: dict[tuple[str, int], dict[int, dict[int, list[_Waiting]]]] = {}
         self.told: set[tuple[str, int, int, int, frozenset[Side]]] = set()
         self.left: set[tuple[int, int, frozenset[Side]]] = set()
+        self.ended: set[tuple[int, frozenset[Side]]] = set()
 
     def path_to(self, target: Occurrence) -> list[PathNode] | None:
         """The intermediate nodes of a shortest path to `target` (empty: ordered directly), or None."""
@@ -102,6 +103,7 @@ class Search:
         queue: deque[_State] = deque()
         self.told.clear()
         self.left.clear()
+        self.ended.clear()
         for n, t in self._start():
             self._push(queue, parents, (n, t, required - self._fenced(n, t)), None)
         while queue:
@@ -206,16 +208,15 @@ class Search:
                 yield from self._group_waits(group, self.source, self.u.number_at(self.source))
                 for t in self.source.threads if group is Group.COPY else ():
                     yield from self._landed(t)
-                for t in self.source.threads if self.needs.between_wgmmas(self.source.event) else ():
-                    yield from self._register_fences(t)
+                if self.needs.between_wgmmas(self.source.event):
+                    yield from self._register_fences()
             case TxOn() as completion:
                 yield from self._completes(completion, self.source, self.u.number_at(self.source))
 
-    def _register_fences(self, thread: int) -> Iterator[tuple[int, int]]:
+    def _register_fences(self) -> Iterator[tuple[int, int]]:
         """Fences that a thread executes after the source."""
-        for n in self.u.trace(thread):
-            item = self.u.items[n]
-            if item.key > self.source.key and FenceKind.REGISTER.made_by(item.event.action):
+        for n, thread in ((n, t) for t in self.source.threads for n in self.u.trace(t)):
+            if self.u.items[n].key > self.source.key and FenceKind.REGISTER.made_by(self.u.items[n].event.action):
                 yield n, thread
 
     def _wakes(self) -> Iterator[tuple[int, int]]:
@@ -323,15 +324,16 @@ class Search:
                 yield from self._next(t, item.key)
         if isinstance(item.event.action, ArriveAction) and self._first_to_tell(item.event.action, n, thread, missing):
             yield from self._woken(item, thread, self.u.barrier_cta(n), self.u.number(n, thread))
-        yield from self._ends_elsewhere(n)
+        if (n, missing) not in self.ended:  # the same for every thread that executes it
+            self.ended.add((n, missing))
+            yield from self._ends_elsewhere(n)
 
     def _first_to_leave(self, item: Occurrence, n: int, thread: int, missing: frozenset[Side]) -> bool:
         """No lane of its warp has left the event with all others yet."""
-        if not (self.needs.temporal and item.event.aligned):
-            return True
-        fresh = (n, thread // WARP, missing) not in self.left
-        self.left.add((n, thread // WARP, missing))
-        return fresh
+        key = (n, thread // WARP, missing)
+        known = self.needs.temporal and item.event.aligned and key in self.left
+        self.left.add(key)
+        return not known
 
     def _first_to_tell(self, signal: ArriveAction, n: int, thread: int, missing: frozenset[Side]) -> bool:
         """No arrive for this phase has handed on as much yet: the others only lead where the first does."""

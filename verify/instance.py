@@ -11,9 +11,9 @@ from exogpu.ir.index import BoolOp, Cmp, Cond, Int, Var
 from exogpu.ir.proc import MAX_SIZE
 from exogpu.ir.types import Gmem
 from exogpu.smt.context import Context
+from exogpu.smt.index import Env, to_formula, to_poly
 from exogpu.smt.poly import ONE, ZERO, Poly, lift
 from exogpu.smt.terms import Formula
-from exogpu.verify.index import Env, to_formula, to_poly
 from exogpu.verify.program import TASK, TASKS, Access, Event, Exec, Program
 
 LANE = "$thread"

@@ -13,11 +13,11 @@ from exogpu.ir.print_expr import index_text
 from exogpu.ir.walk import conjuncts, index_names, substitute_cond, substitute_index
 from exogpu.smt.context import Context
 from exogpu.smt.functions import Plain
+from exogpu.smt.index import Env, to_formula, to_poly
 from exogpu.smt.poly import ZERO, Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify.bounds_of import Interval, NotAnInterval, narrow
 from exogpu.verify.derived import applied
-from exogpu.verify.index import Env, to_formula, to_poly
 from exogpu.verify.program import Applied
 
 MOST_HOLES = 3

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from exogpu.smt.index import to_poly
 from exogpu.smt.poly import Poly, lift
 from exogpu.smt.terms import Formula
-from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, Instance, Model
 from exogpu.verify.phases import Phases, arrives, copies, executors, own_channels, signalled_by
 from exogpu.verify.program import TASK, ArriveAction, AwaitAction, Event, Exec, LoopKind, TxOn

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from exogpu.ir.index import Cmp, Cond, Index, Var
 from exogpu.ir.walk import index_names
+from exogpu.smt.index import Env, to_formula, to_poly
 from exogpu.smt.poly import ONE, ZERO, Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify.bounds_of import Interval, NotAnInterval
 from exogpu.verify.derived import applied
-from exogpu.verify.index import Env, to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.iterations import Cases, Filter, Iterations, chosen_iterations, sum_of, times
 from exogpu.verify.program import Applied, Counter, Event, Loop, LoopKind

@@ -14,10 +14,10 @@ from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.types import Gmem
 from exogpu.ir.walk import index_names
+from exogpu.smt.index import to_formula, to_poly
 from exogpu.smt.terms import Formula
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence
-from exogpu.verify.index import to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import TASKS, Computed, Event, Exec, Program, Step

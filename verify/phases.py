@@ -11,10 +11,10 @@ from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Index
 from exogpu.ir.instr import Commit
 from exogpu.ir.walk import index_names
+from exogpu.smt.index import to_poly
 from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence
-from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import Actor, NoClosedForm, count_before, mixed_guards, thread_guards
 from exogpu.verify.program import (

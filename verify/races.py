@@ -10,9 +10,9 @@ from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.instr import Group, Mode, Proxy
 from exogpu.ir.types import FRAGMENTS, Gmem, Smem
+from exogpu.smt.index import to_poly
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence, Unrolling
-from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
 from exogpu.verify.needs import FenceKind, Needs
 from exogpu.verify.ordering import Goal

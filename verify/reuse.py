@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import permutations
 
+from exogpu.smt.index import to_formula
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence, Unrolling
-from exogpu.verify.index import to_formula
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordering import Goal
 from exogpu.verify.phases import Phases

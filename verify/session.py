@@ -8,12 +8,12 @@ from math import prod
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.smt.context import Context
+from exogpu.smt.index import to_poly
 from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.script import Script
 from exogpu.smt.solver import Engine, Sat, Solver, Unknown, Unsat
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence, Part, Unrolling, locate
-from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import TASK, TASKS, Event, LoopKind, Program

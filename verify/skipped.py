@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from exogpu.ir.evaluate import holds
 from exogpu.ir.walk import index_names
+from exogpu.smt.index import to_poly
 from exogpu.smt.poly import Poly
 from exogpu.verify.concrete import Env
 from exogpu.verify.derived import concrete, used
-from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import NoClosedForm, loop_filter
 from exogpu.verify.program import Applied, Event, Loop, LoopKind, Program

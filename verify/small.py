@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from exogpu.smt.index import to_poly
 from exogpu.smt.solver import Sat
 from exogpu.smt.terms import Formula
-from exogpu.verify.index import to_poly
 from exogpu.verify.program import TASKS, Loop, LoopKind, Program
 from exogpu.verify.session import Session
 

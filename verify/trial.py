@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from exogpu.smt.index import to_poly
 from exogpu.smt.solver import Sat
 from exogpu.verify.concrete import Env
-from exogpu.verify.index import to_poly
 from exogpu.verify.program import TASKS, LoopKind, Program
 from exogpu.verify.replay import run
 from exogpu.verify.result import Obligation, Status

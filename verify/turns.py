@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from exogpu.ir.evaluate import evaluate
+from exogpu.smt.index import to_poly
 from exogpu.smt.terms import Formula
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence
-from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import Event, Program

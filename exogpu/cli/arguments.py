@@ -18,7 +18,17 @@ STATUSES: dict[str, dict[int, str]] = {
     "verify": VERDICTS,
     "compile": VERDICTS | {0: "the kernel is proved, and the bundle written"},
     "run": {0: "the results agree", 1: "the results differ"},
+    "equiv": {
+        0: "they compute the same, for all sizes that both allow",
+        1: "they do not: sizes and an element that differs were found",
+        3: "it is not known, or no sizes are allowed by both",
+    },
     "slim": {0: "nothing can be removed or weakened", 1: "something can"},
+    "sync": {
+        0: "every kernel is proved as it stands, or as it was written",
+        1: "with the printed changes every kernel is proved",
+        3: "for some kernel nothing was found that is proved",
+    },
     "mutate": {0: "done", 3: "of some edit it is not known whether it is correct"},
     "bench": {0: "every kernel is proved", 3: "some kernel is not"},
     "list": {0: "done"},
@@ -50,8 +60,12 @@ def build_parser() -> argparse.ArgumentParser:
     _add_verify(commands)
     _add_compile(commands)
     _add_run(commands)
+    _add_equiv(commands)
     _add_table(_add(commands, "mutate", "edit every synchronisation statement of a kernel and verify each edit"))
     _add_table(_add(commands, "slim", "find synchronisation that a kernel can do without, proved for all sizes"))
+    sync = _add(commands, "sync", "place barriers, waits and fences so that a kernel is proved, or repair them")
+    _add_table(sync)
+    sync.add_argument("--write", action="store_true", help="make the changes in the file")
     _add_bench(commands)
     _add(commands, "list", "list the shipped kernels with their signatures")
     explain = _add(commands, "explain", "explain a diagnostic code or an axiom, for example race.war or L1")
@@ -104,8 +118,12 @@ def _add_axioms(parser: argparse.ArgumentParser) -> None:
 
 def _add_proving(parser: argparse.ArgumentParser) -> None:
     _add_jobs(parser)
-    parser.add_argument("--no-cache", action="store_true", help="decide everything again, and keep nothing")
+    _add_cache(parser)
     parser.add_argument("--scheduler", metavar="ADDRESS", help="verify on the workers of this Dask cluster")
+
+
+def _add_cache(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--no-cache", action="store_true", help="decide everything again, and keep nothing")
 
 
 def _add_jobs(parser: argparse.ArgumentParser) -> None:
@@ -171,6 +189,16 @@ def _add_compile(commands: AddParser) -> None:
     _add_output(parser)
     _add_axioms(parser)
     _add_proving(parser)
+
+
+def _add_equiv(commands: AddParser) -> None:
+    parser = _add(commands, "equiv", "prove that two procedures compute the same, or show where they do not")
+    parser.add_argument("a", metavar="A", help="PATH[:NAME] of one, for example a kernel")
+    parser.add_argument("b", metavar="B", help="PATH[:NAME] of the other, for example its specification")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
+    parser.add_argument("--deterministic", action="store_true", help="leave out seconds")
+    _add_output(parser)
+    _add_cache(parser)
 
 
 def _add_run(commands: AddParser) -> None:

@@ -10,9 +10,8 @@ from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.errors import UsageError
 from exogpu.cli.output import palette, render
 from exogpu.cli.proofs import decided
-from exogpu.cli.targets import procedures, resolve
+from exogpu.cli.targets import one_proc
 from exogpu.diagnostics import BadInput
-from exogpu.ir.proc import Proc
 from exogpu.report.model import Exit, Run, exit_status
 from exogpu.report.text import headline
 from exogpu.verify.proven import ProvenKernel, seal
@@ -21,7 +20,7 @@ from exogpu.verify.proven import ProvenKernel, seal
 def execute(arguments: argparse.Namespace) -> Exit:
     """Writes a bundle only for a proven kernel; else prints the same report as `verify`."""
     try:
-        proc = _one_proc(arguments.target)
+        proc = one_proc(arguments.target)
         reports, problems = decided([proc], axiom_policy(arguments), arguments)
         run = Run(tuple(reports), tuple(problems))
         proven = seal(proc, reports[0]) if reports else None
@@ -33,13 +32,6 @@ def execute(arguments: argparse.Namespace) -> Exit:
         run = Run(problems=error.diagnostics)
     sys.stdout.write(render(run, "text", arguments.color))
     return exit_status(run)
-
-
-def _one_proc(text: str) -> Proc:
-    procs = procedures(resolve(text))
-    if len(procs) > 1:
-        raise UsageError(f"{text} has several kernels; give PATH:NAME with one of {', '.join(p.name for p in procs)}")
-    return procs[0]
 
 
 def _compile(proven: ProvenKernel, path: Path) -> str:

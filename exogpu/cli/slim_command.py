@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.edited import assessed, proof, surveyed
 from exogpu.cli.output import palette
-from exogpu.cli.patch import difference
+from exogpu.cli.patch import patch
 from exogpu.cli.targets import procedures
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
@@ -53,7 +53,7 @@ def _slimmer(proc: Proc, arguments: argparse.Namespace, run: Run) -> Slimmer:
         left.alone,
         left.taken,
         to_source(left.proc),
-        difference(proc, left.proc, run.path(proc.span.file)),
+        patch(proc, left.proc, run.path(proc.span.file)).diff,
         proof(left.proc, arguments),
     )
     if arguments.format == "text":

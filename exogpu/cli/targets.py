@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import exogpu.kernels
+from exogpu.cli.errors import UsageError
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.proc import Proc
 from exogpu.ir.skeleton.root import Skeleton
@@ -99,6 +100,14 @@ def procedures(target: Target) -> list[Proc]:
         return procs
     message = f"`{found[0].name}` is a sync skeleton: it can be verified, and that is all"
     raise BadInput([Diagnostic("input.skeleton", message, found[0].span, help="name a function with @proc")])
+
+
+def one_proc(text: str) -> Proc:
+    """The procedure that PATH[:NAME] stands for; BadInput if there is none, UsageError if there are several."""
+    procs = procedures(resolve(text))
+    if len(procs) > 1:
+        raise UsageError(f"{text} has several kernels; give PATH:NAME with one of {', '.join(p.name for p in procs)}")
+    return procs[0]
 
 
 def load_target(target: Target) -> list[Kernel]:

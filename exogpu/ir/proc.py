@@ -88,6 +88,10 @@ class Block:
     span: Span = field(default=NOWHERE, compare=False)
 
 
+UNSCHEDULED = Block(1)
+"""Of an algorithm, which says what is computed and not by whom."""
+
+
 @dataclass(frozen=True, slots=True)
 class BarrierDecl:
     """A sequence of phases 0, 1, 2, ... kept in `ring` mbarriers: phase p uses mbarrier p mod ring, with

@@ -26,7 +26,7 @@ from exogpu.ir.types import Gmem, Scalar
 from exogpu.ir.units import unit_problems
 from exogpu.ir.uses import barriers, elements, indices
 from exogpu.ir.value import ScalarFn
-from exogpu.ir.value_type import type_problems
+from exogpu.ir.value_type import type_problems, value_type
 from exogpu.ir.walk import children, index_names, walk
 from exogpu.source import Span
 
@@ -53,12 +53,6 @@ class Names:
 
 def check(proc: Proc) -> tuple[Diagnostic, ...]:
     """Every violated rule; empty for a well-formed procedure."""
-    names = Names(
-        frozenset(a.name for a in proc.args if isinstance(a, SizeArg)),
-        frozenset([*(b.name for b in proc.barriers), *(b.name for b in proc.named)]),
-        {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)},
-        {a.name: BufferInfo(a.dtype, Gmem(), a.shape) for a in proc.args if isinstance(a, TensorArg)},
-    )
     block, tasks = [*_block(proc.block)], [*_task_nest(proc)]
     problems = [
         *_duplicates(proc),
@@ -70,25 +64,55 @@ def check(proc: Proc) -> tuple[Diagnostic, ...]:
         *kind_problems(proc),
         *unit_problems(proc),
     ]
-    for arg in proc.args:
-        if isinstance(arg, TensorArg):
-            problems += (d for extent in arg.shape for d in _index(extent, names.variables, arg.span))
-    for require in proc.requires:
-        problems += _index(require.cond, names.variables, require.span)
     implied = {"lang.outside_tasks"} if any(d.code == "lang.no_tasks" for d in tasks) else set[str]()
     implied |= _COLLECTIVES if block else set()
-    found = _statements(proc.body, Place(proc.block, whole(proc.block)), names, set())
-    problems += (d for d in found if d.code not in implied)
+    names = _declared(proc)
+    problems += _header(proc, names)
+    placed = _placed(proc.body, Place(proc.block, whole(proc.block)), set())
+    problems += (d for d in placed if d.code not in implied)
+    problems += _statements(proc.body, names)
     return tuple(problems)
 
 
-def _statements(block: tuple[Stmt, ...], place: Place, names: Names, said: set[str | None]) -> Iterator[Diagnostic]:
-    """Problems of a block; of statements with the same wrong collective only the first (`said` are the fixes)."""
+def check_meaning(proc: Proc) -> tuple[Diagnostic, ...]:
+    """The violated rules that the sequential meaning needs: names, ranks, types and operands. Where statements stand
+    and who executes them does not matter to it."""
+    names = _declared(proc)
+    return (*_duplicates(proc), *_functions(proc), *ranges(proc), *_header(proc, names), *_statements(proc.body, names))
+
+
+def _declared(proc: Proc) -> Names:
+    return Names(
+        frozenset(a.name for a in proc.args if isinstance(a, SizeArg)),
+        frozenset([*(b.name for b in proc.barriers), *(b.name for b in proc.named)]),
+        {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)},
+        {a.name: BufferInfo(a.dtype, Gmem(), a.shape) for a in proc.args if isinstance(a, TensorArg)},
+    )
+
+
+def _header(proc: Proc, names: Names) -> Iterator[Diagnostic]:
+    for arg in proc.args:
+        if isinstance(arg, TensorArg):
+            yield from (d for extent in arg.shape for d in _index(extent, names.variables, arg.span))
+    for require in proc.requires:
+        yield from _index(require.cond, names.variables, require.span)
+
+
+def _placed(block: tuple[Stmt, ...], place: Place, said: set[str | None]) -> Iterator[Diagnostic]:
+    """Misplaced statements; of those with the same wrong collective only the first (`said` are the fixes)."""
     for stmt in block:
         for problem in misplaced(stmt, place):
             if problem.code != "lang.collective" or problem.help not in said:
                 yield problem
             said.add(problem.help)
+        nested = place.enter(stmt)
+        for inner in children(stmt):
+            yield from _placed(inner, nested, said if nested.who == place.who else set())
+
+
+def _statements(block: tuple[Stmt, ...], names: Names) -> Iterator[Diagnostic]:
+    """Unknown names, wrong ranks, types and operands."""
+    for stmt in block:
         unknown = [*_uses(stmt, names)]
         yield from unknown
         if not unknown:
@@ -97,16 +121,20 @@ def _statements(block: tuple[Stmt, ...], place: Place, names: Names, said: set[s
             info = BufferInfo(stmt.dtype, stmt.memory, tuple(Int(s) for s in stmt.shape))
             names = replace(names, buffers=names.buffers | {stmt.name: info})
         variables = names.variables | {stmt.var} if isinstance(stmt, For) else names.variables
-        nested = place.enter(stmt)
         for inner in children(stmt):
-            same = said if nested.who == place.who else set()
-            yield from _statements(inner, nested, replace(names, variables=variables), same)
+            yield from _statements(inner, replace(names, variables=variables))
 
 
 def _typing(stmt: Stmt, names: Names) -> Iterator[Diagnostic]:
     match stmt:
-        case Assign(buffer=buffer, rhs=rhs):
-            yield from type_problems(rhs, names.buffers[buffer].dtype, names.types)
+        case Assign(buffer=buffer, op=op, rhs=rhs):
+            dtype = names.buffers[buffer].dtype
+            yield from type_problems(rhs, dtype, names.types)
+            kind = value_type(rhs, names.types)
+            if op == "+=" and not dtype.is_float and kind is not None and kind.is_float:
+                # each sum would be rounded to an integer, so its terms could not be taken in any other order
+                text = f"a floating-point value is added to `{buffer}`, which holds integers"
+                yield Diagnostic("lang.type_mismatch", text, rhs.span, help="convert it with `cast(i32, ...)` first")
         case InstrCall():
             yield from operand_problems(stmt, names.buffers)
         case _:

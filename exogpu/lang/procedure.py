@@ -1,4 +1,4 @@
-"""`@proc` and `@scalar`: from a Python function's text to the IR."""
+"""`@proc`, `@algorithm` and `@scalar`: from a Python function's text to the IR."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from exogpu.ir.proc import BarrierDecl, Block, NamedBarrier, Proc, Require
+from exogpu.diagnostics import Diagnostic
+from exogpu.ir.proc import UNSCHEDULED, BarrierDecl, Block, NamedBarrier, Proc, Require
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import ScalarFn
-from exogpu.ir.wellformed import check
+from exogpu.ir.wellformed import check, check_meaning
 from exogpu.lang import header, statements
 from exogpu.lang.errors import Rejected, reject
 from exogpu.lang.reading import caller_locals, read
@@ -24,6 +25,12 @@ IMPLIED = ("lang.scope", "lang.no_tasks")
 def proc(fn: Callable[..., object]) -> Proc:
     """The procedure that a function's text describes; raises `BadInput` with every finding."""
     return read(fn, caller_locals(), Context, _procedure)
+
+
+def algorithm(fn: Callable[..., object]) -> Proc:
+    """What is to be computed, without a launch configuration or any annotation: the start of a schedule. Statements
+    may stand anywhere. Raises `BadInput` with every finding."""
+    return read(fn, caller_locals(), Context, _algorithm)
 
 
 def scalar(fn: Callable[..., object]) -> ScalarFn:
@@ -65,6 +72,17 @@ def _split(ctx: Context, function: ast.FunctionDef) -> tuple[list[_Declaration],
 
 
 def _procedure(ctx: Context, node: ast.FunctionDef) -> Proc:
+    return _read(ctx, node, None, check)
+
+
+def _algorithm(ctx: Context, node: ast.FunctionDef) -> Proc:
+    return _read(ctx, node, UNSCHEDULED, check_meaning)
+
+
+def _read(
+    ctx: Context, node: ast.FunctionDef, usual: Block | None, rules: Callable[[Proc], tuple[Diagnostic, ...]]
+) -> Proc:
+    """A procedure that satisfies the rules; one that declares no block has the `usual` one."""
     name = identifier(ctx, node.name, ctx.text.name(node))
     args = header.arguments(ctx, node.args)
     if node.returns is not None:
@@ -82,7 +100,8 @@ def _procedure(ctx: Context, node: ast.FunctionDef) -> Proc:
                 barriers.append(header.barrier(ctx, declared.target, declared.call))
             elif declared.word == "require":
                 requires.append(header.require(ctx, declared.call))
-    block = _block(ctx, node, [d.call for d in declarations if d.word == "block"])
+    calls = [d.call for d in declarations if d.word == "block"]
+    block = _block(ctx, node, calls) if calls or usual is None else usual
     if block is not None:
         ctx.cta, ctx.cluster = block.threads, block.cluster
     body = statements.block(ctx, rest)
@@ -91,7 +110,7 @@ def _procedure(ctx: Context, node: ast.FunctionDef) -> Proc:
     span = ctx.text.name(node)
     result = Proc(name, args, tuple(requires), block, tuple(barriers), body, span, tuple(named))
     partial = bool(ctx.found)
-    ctx.found += (d for d in check(result) if not (partial and d.code in IMPLIED))
+    ctx.found += (d for d in rules(result) if not (partial and d.code in IMPLIED))
     return result
 
 

@@ -141,6 +141,15 @@ def test_random_inputs_are_representable_and_repeatable() -> None:
     np.testing.assert_array_equal(interpret(proc, args)["tf32"], args["tf32"])
 
 
+def test_elements_are_numbers_of_their_type() -> None:
+    """So that a copy into a buffer of the same type is exact."""
+    proc = procedure((ARGS[0], TensorArg("a", Scalar.TF32, (Int(2),)), TensorArg("b", Scalar.E5M2, (Int(1),))))
+    b = np.array([np.inf], storage_dtype(Scalar.E5M2))
+    got = interpret(proc, {"N": 0, "a": np.array([1 + 2**-11, np.inf], np.float32), "b": b})
+    np.testing.assert_array_equal(got["a"], np.array([1.0, np.inf], np.float32))
+    assert float(got["b"][0]) == 57344.0
+
+
 def test_only_written_tensors_are_compared() -> None:
     assert written_tensors(_scale()) == ("y",)
     got = interpret(_scale(), _args())

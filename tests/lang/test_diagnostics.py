@@ -120,6 +120,7 @@ CASES = [
     Case("lang.type_mismatch", MAP, PUT, "Y[t] = exp(I[t])", "exp(I[t])"),
     Case("lang.type_mismatch", MAP, PUT, "I[t] = I[t] / 2", "I[t] / 2"),
     Case("lang.type_mismatch", MAP, PUT, "I[t] = I[t] * 0.5", "0.5"),
+    Case("lang.type_mismatch", MAP, PUT, "I[t] += X[t]", "X[t]"),
     Case("lang.type_mismatch", MAP, PUT, "I[t] = 0.5", "0.5"),
     Case("lang.type_mismatch", MAP, PUT, "Y[t] = I[t] * (index(t) + 0.5)", "0.5"),
     Case("lang.type_mismatch", MAP, PUT, "Y[t] = I[t] * (index(t) / index(2))", "index(t) / index(2)"),

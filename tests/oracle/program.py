@@ -44,9 +44,10 @@ def make(random: Random) -> Program:
     """A random program, well formed."""
     proc = parse(generate(random))
     if random.random() > 1 - EDITED:
-        edits = [m for m in mutants(proc) if not check(m.proc)]
-        if edits:
-            chosen = random.choice(edits)
+        edits = list(mutants(proc))
+        random.shuffle(edits)
+        chosen = next((m for m in edits if not check(m.proc)), None)
+        if chosen is not None:
             return Program(chosen.proc, chosen.what)
     return Program(proc, "")
 

@@ -16,7 +16,8 @@ import exogpu
 from exogpu.cli.app import main
 from exogpu.ir.proc import Proc
 from exogpu.lang import load
-from exogpu.verify.cache import MAGIC, MOST, Cache, _digest, key, user_cache
+from exogpu.verify.cache import Cache, key, user_cache
+from exogpu.verify.entries import MAGIC, MOST, digest
 from exogpu.verify.prepare import prepare
 from exogpu.verify.prove import verify
 from exogpu.verify.result import Report, Status
@@ -99,7 +100,7 @@ def damaged(entry: bytes) -> dict[str, bytes]:
         "cut": entry[:-1],
         "flipped": entry[:-3] + bytes([entry[-3] ^ 1]) + entry[-2:],
         "other version": entry.replace(MAGIC, b"exogpu report 0\n"),
-        "not a report": MAGIC + _digest("a", body) + b"\n" + body,
+        "not a report": MAGIC + digest("a", body) + b"\n" + body,
     }
 
 

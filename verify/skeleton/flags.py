@@ -16,10 +16,10 @@ from itertools import product
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.linear import literal
+from exogpu.smt.index import to_poly
 from exogpu.smt.poly import Poly, lift, symbol
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence, Unrolling
-from exogpu.verify.index import to_poly
 from exogpu.verify.instance import LANE, Instance, Model
 from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal

@@ -7,10 +7,10 @@ from functools import partial
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Index
+from exogpu.smt.index import to_poly
 from exogpu.smt.poly import ZERO
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
-from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.needs import FenceKind, Needs
 from exogpu.verify.ordering import Goal

@@ -13,12 +13,12 @@ from functools import partial
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Index, Int
+from exogpu.smt.index import to_formula, to_poly
 from exogpu.smt.poly import ZERO
 from exogpu.smt.terms import Formula
 from exogpu.verify.bounds import bounds, target_cta
 from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, cta_meant
-from exogpu.verify.index import to_formula, to_poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal

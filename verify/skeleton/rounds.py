@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Index
+from exogpu.smt.index import to_poly
 from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence
-from exogpu.verify.index import to_poly
 from exogpu.verify.instance import Instance, Model, Span
 from exogpu.verify.ordinal import actor, count_before
 from exogpu.verify.phases import Phases

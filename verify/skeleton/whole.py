@@ -16,9 +16,9 @@ from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Global
 from exogpu.ir.skeleton.tree import Body, Skeleton
 from exogpu.ir.walk import index_names
+from exogpu.smt.index import Env, to_poly
 from exogpu.smt.poly import ZERO, Poly, lift
 from exogpu.smt.terms import Formula
-from exogpu.verify.index import Env, to_poly
 from exogpu.verify.instance import LANE, Instance, Model
 from exogpu.verify.phases import Phases, executed_by, executors
 from exogpu.verify.pieces import Piece

@@ -25,6 +25,11 @@ Argument = int | float | NDArray[Any]
 Arguments = Mapping[str, Argument]
 
 
+_WIDER_STORAGE = (Scalar.TF32, Scalar.E5M2)
+"""Types whose storage has more numbers than a store leaves there: an argument's elements are rounded to those, so that
+copies of them are exact."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """Arguments in the types they are computed in; the buffers are copies."""
@@ -89,6 +94,8 @@ def _tensor(arg: TensorArg, value: Argument, sizes: Mapping[str, int], precise: 
         message = f"`{arg.name}` must have elements of type {wanted}, not {value.dtype}"
         raise InterpError("interp.argument", message, arg.span)
     data = value.astype(compute_dtype(arg.dtype, precise)).reshape(-1)
+    if arg.dtype in _WIDER_STORAGE:
+        data = convert(data, arg.dtype, precise)
     return Buffer(arg.name, arg.dtype, (), shape, data)
 
 

@@ -1,0 +1,99 @@
+"""Values without choices, case by case, and sums as lists of terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+
+from exogpu.equiv.conditions import Facts, Logic, conjuncts, joined, negation
+from exogpu.equiv.symbolic import Choice, Const, Held, Number, Op, Rounded, Sum, Sym, Term
+from exogpu.ir.index import Cmp, Var
+from exogpu.ir.types import Scalar
+
+Case = tuple[Facts, Sym]
+Same = Callable[[Sym, Sym, Facts], bool]
+
+
+def ranges(term: Term) -> Facts:
+    """The ranges of the variables of a term."""
+    return tuple(c for n, lo, hi in term.vars for c in (Cmp("<=", lo, Var(n)), Cmp("<", Var(n), hi)))
+
+
+def inside(term: Term) -> Facts:
+    """What is known in a term."""
+    return (*ranges(term), *term.guards)
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """Tells cases apart; `same` is asked whether two branches need telling apart."""
+
+    logic: Logic
+    same: Same
+
+    def of(self, value: Sym, facts: Facts) -> Iterator[Case]:
+        """The value in every case that the facts leave open, with what tells the case; choices inside sums stay."""
+        match value:
+            case Choice():
+                yield from self._branches(value, facts)
+            case Op(args=args):
+                for combined in product(*(list(self.of(a, facts)) for a in args)):
+                    conds = tuple(c for some, _ in combined for c in some)
+                    if len(args) < 2 or not conds or not self.logic.impossible(joined(facts, conds)):
+                        yield conds, _folded(replace(value, args=tuple(v for _, v in combined)))
+            case Rounded(to, arg):
+                for conds, inner in self.of(arg, facts):
+                    yield conds, Rounded(to, inner)
+            case Held() | Const() | Number() | Sum():
+                yield (), value
+
+    def _branches(self, value: Choice, facts: Facts) -> Iterator[Case]:
+        """One branch for both where it has the other's value in the other's case."""
+        yes, no = conjuncts(value.cond), conjuncts(negation(value.cond))
+        if self.logic.implied(facts, value.cond):
+            yield from self.of(value.then, facts)
+        elif self.logic.implied(facts, negation(value.cond)):
+            yield from self.of(value.orelse, facts)
+        elif self.same(value.then, value.orelse, joined(facts, no)):
+            yield from self.of(value.then, facts)
+        else:
+            for conds, branch in ((yes, value.then), (no, value.orelse)):
+                for more, inner in self.of(branch, joined(facts, conds)):
+                    yield (*conds, *more), inner
+
+    def added(self, value: Sym, dtype: Scalar, facts: Facts) -> tuple[Term, ...]:
+        """A value as a sum in a type: what is added up, zeros left out."""
+        terms: list[Term] = []
+        for term in self._summands(Term((), (), value), dtype, facts):
+            guards = self.logic.open_ones(joined(facts, ranges(term)), term.guards)
+            if not guards or not self.logic.impossible(joined(facts, inside(term))):
+                terms.append(replace(term, guards=guards))
+        return tuple(terms)
+
+    def _summands(self, term: Term, dtype: Scalar, facts: Facts) -> Iterator[Term]:
+        for conds, value in self.of(term.value, joined(facts, inside(term))):
+            here = Term(term.vars, (*term.guards, *conds), value)
+            match value:
+                case Const() if value.is_zero:
+                    pass
+                case Sum(kind, start, terms) if kind is dtype:
+                    yield from self._summands(replace(here, value=start), dtype, facts)
+                    for inner in terms:
+                        nested = Term((*here.vars, *inner.vars), (*here.guards, *inner.guards), inner.value)
+                        if not self.logic.impossible(joined(facts, inside(nested))):
+                            yield from self._summands(nested, dtype, facts)
+                case Op("+", kind, (left, right)) if kind is dtype:
+                    yield from self._summands(replace(here, value=left), dtype, facts)
+                    yield from self._summands(replace(here, value=right), dtype, facts)
+                case _:
+                    yield here
+
+
+def _folded(value: Op) -> Sym:
+    """A product of zeros is zero; of zero and an unknown value it is not: that may be infinite."""
+    match value:
+        case Op("*", dtype, (Const() as x, Const() as y)) if x.is_zero and y.is_zero:
+            return Const(x.value * y.value, dtype)
+        case _:
+            return value

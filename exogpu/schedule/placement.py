@@ -1,0 +1,126 @@
+"""Operators that say where a buffer is and of which type: they never change what is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from exogpu.ir.numeric import convert
+from exogpu.ir.proc import ScalarArg
+from exogpu.ir.stmt import Assign, InstrCall
+from exogpu.ir.types import Gmem, Memory, Scalar, Smem
+from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
+from exogpu.ir.value_type import computed
+from exogpu.ir.walk import walk
+from exogpu.schedule.cursor import Where
+from exogpu.schedule.dimensions import Allocated
+from exogpu.schedule.errors import limit
+from exogpu.schedule.work import Work, operator
+
+
+@operator
+def set_memory(at: Work, where: Where, memory: Memory) -> None:
+    """Puts an allocated buffer into another memory, with its layout: `SMEM(swizzle=128)`, `WGMMA_D`, ..."""
+    buffer = Allocated.find(at, where)
+    if isinstance(memory, Gmem):
+        raise limit("global memory is not allocated by kernels", buffer.alloc.span)
+    buffer.becomes(replace(buffer.alloc, memory=memory))
+
+
+@operator
+def set_layout(at: Work, where: Where, *, swizzle: int | None = None, pool: str | None = None, offset: int = 0) -> None:
+    """How a buffer lies in shared memory: with swizzled rows, or in a pool whose storage other buffers share."""
+    buffer = Allocated.find(at, where)
+    memory = buffer.alloc.memory
+    if not isinstance(memory, Smem):
+        raise limit(f"`{buffer.alloc.name}` is not in shared memory", buffer.alloc.span)
+    swizzle = memory.swizzle if swizzle is None else swizzle
+    buffer.becomes(replace(buffer.alloc, memory=replace(memory, swizzle=swizzle, pool=pool, offset=offset)))
+
+
+@operator
+def set_type(at: Work, where: Where, dtype: Scalar) -> None:
+    """Gives an allocated buffer another type, in which it holds the same numbers.
+
+    Everything that is written to it must be a number of both types, whatever the data: an element of a buffer of a type
+    that both contain, a value cast to such a type, a literal that both have; nothing is added to it. And its elements
+    are computed with in the same type as before. So `t = cast(bf16, x)` may be kept in bf16 instead of f32.
+    """
+    buffer = Allocated.find(at, where)
+    old, name = buffer.alloc.dtype, buffer.alloc.name
+    if computed(dtype) is not computed(old):
+        raise limit(f"values of {old.value} and {dtype.value} are computed in different types", buffer.alloc.span)
+    types = {n: info.dtype for n, info in at.buffers.items()}
+    types |= {a.name: a.dtype for a in at.proc.args if isinstance(a, ScalarArg)}
+    for stmt in walk(buffer.users):
+        match stmt:
+            case InstrCall(instr=instr) if name in at.names_in((stmt,)):
+                raise limit(f"`{instr.name}` uses `{name}`", stmt.span)
+            case Assign(target, op=op, rhs=rhs, span=span) if target == name:
+                if op == "+=":
+                    raise limit(f"sums in `{name}` are rounded to its type", span)
+                for kind in (old, dtype):
+                    if not exact(rhs, kind, types):
+                        raise limit(f"a value that is written to `{name}` may not be a number of {kind.value}", span)
+            case _:
+                pass
+    buffer.becomes(replace(buffer.alloc, dtype=dtype))
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """A floating-point format: bits of the significand, largest and smallest exponent of normal numbers."""
+
+    precision: int
+    largest: int
+    smallest: int
+    infinite: bool = True
+
+    @property
+    def finest(self) -> int:
+        """The exponent of the smallest positive number."""
+        return self.smallest - self.precision + 1
+
+
+_FORMATS = {
+    Scalar.F64: _Format(53, 1023, -1022),
+    Scalar.F32: _Format(24, 127, -126),
+    Scalar.TF32: _Format(11, 127, -126),
+    Scalar.BF16: _Format(8, 127, -126),
+    Scalar.F16: _Format(11, 15, -14),
+    Scalar.E5M2: _Format(3, 15, -14),
+    Scalar.E4M3: _Format(4, 8, -6, infinite=False),
+}
+_SATURATING = (Scalar.E5M2, Scalar.E4M3)
+_INTEGERS = {Scalar.I32: (-(2**31), 2**31 - 1), Scalar.I8: (-128, 127), Scalar.U8: (0, 255)}
+
+
+def contains(wide: Scalar, narrow: Scalar) -> bool:
+    """Whether a store to the first type keeps every value of the second, infinities included."""
+    if wide in _INTEGERS and narrow in _INTEGERS:
+        (low, high), (least, most) = _INTEGERS[wide], _INTEGERS[narrow]
+        return low <= least and most <= high
+    if wide not in _FORMATS or narrow not in _FORMATS:
+        return False
+    a, b = _FORMATS[wide], _FORMATS[narrow]
+    fits = a.precision >= b.precision and a.largest >= b.largest and a.finest <= b.finest
+    return fits and not (wide in _SATURATING and b.infinite)
+
+
+def exact(value: Value, dtype: Scalar, types: Mapping[str, Scalar]) -> bool:
+    """Whether a store of a value to a type never rounds it."""
+    match value:
+        case Read(buffer):
+            return contains(dtype, types[buffer])
+        case Cast(to, arg):
+            return contains(dtype, to) or (exact(arg, dtype, types) and exact(arg, to, types))
+        case Num(number):
+            return bool(convert(np.asarray(number), dtype) == number)
+        case Neg(arg):
+            return dtype.is_float and exact(arg, dtype, types)
+        case Select(_, left, right) | Arith("min" | "max", left, right):
+            return exact(left, dtype, types) and exact(right, dtype, types)
+        case Arith() | Call() | FromIndex():
+            return False

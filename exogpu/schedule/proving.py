@@ -1,0 +1,85 @@
+"""Side conditions of rewrites: proved for all sizes and iterations, or refuted by one where they fail.
+
+A question is asked in the language of conditions, over variables that stand for any integers. So a counterexample of
+the solver is checked by evaluation, which shares nothing with the translation to solver terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+from exogpu.ir.evaluate import holds
+from exogpu.ir.index import Cond
+from exogpu.ir.walk import index_names
+from exogpu.schedule.errors import Counterexample
+from exogpu.schedule.terms import both
+from exogpu.smt.context import Context
+from exogpu.smt.index import to_formula
+from exogpu.smt.poly import symbol
+from exogpu.smt.script import Script
+from exogpu.smt.solver import Engine, Sat, Solver, Unknown, Unsat
+
+SMALL = (2, 6, 40)
+"""Bounds of the values that are tried first: a small counterexample says more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """It holds for all values of the variables; `script` is the query that was unsatisfiable."""
+
+    seconds: float
+    script: Script
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """It does not hold for these values, at which everything known does."""
+
+    example: Counterexample
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Neither is known."""
+
+    reason: str
+
+
+Answer = Proved | Refuted | Undecided
+
+
+def decide(known: Sequence[Cond], goal: Cond) -> Answer:
+    """Whether `known` implies `goal` for all integers."""
+    start = perf_counter()
+    names = sorted(frozenset[str]().union(*(index_names(c) for c in (*known, goal))))
+    ctx = Context()
+    env = {name: symbol(name) for name in names}
+    posed = [*(to_formula(ctx, c, env) for c in known), ctx.api.negate(to_formula(ctx, goal, env))]
+    solver = Solver(Engine(ctx.api))
+    solver.add([*posed, *ctx.new_facts()])
+    result = solver.check()
+    match result:
+        case Unsat():
+            return Proved(perf_counter() - start, solver.script())
+        case Unknown(reason):
+            return Undecided(f"the solver gave up: {reason}")
+        case Sat():
+            return _checked(_small(ctx, solver, names, result), known, goal, names)
+
+
+def _small(ctx: Context, solver: Solver, names: Sequence[str], found: Sat) -> Sat:
+    for bound in SMALL:
+        box = [f for n in names for f in (ctx.le(-bound, symbol(n)), ctx.le(symbol(n), bound))]
+        result = solver.check(box)
+        if isinstance(result, Sat):
+            return result
+    return found
+
+
+def _checked(found: Sat, known: Sequence[Cond], goal: Cond, names: Sequence[str]) -> Refuted | Undecided:
+    values = {name: found.model.get(name, 0) for name in names}
+    if holds(both(known), values) and not holds(goal, values):
+        return Refuted(Counterexample(tuple(values.items())))
+    return Undecided("the solver's counterexample does not stand up to evaluation")

@@ -1,0 +1,151 @@
+"""Schedules: the procedure at hand, the one it started from, and every step between with what was proved for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from difflib import unified_diff
+from typing import Any
+
+from exogpu.diagnostics import BadInput
+from exogpu.ir.printer import to_source
+from exogpu.ir.proc import Proc
+from exogpu.ir.wellformed import check
+from exogpu.schedule.cursor import Cursor, Gap, Where, choose
+from exogpu.schedule.errors import Refused
+from exogpu.schedule.paths import Edit, Path
+from exogpu.schedule.patterns import parse
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """A side condition that was proved, in words, and the seconds that it took; `query` is the SHA-256 of the query."""
+
+    text: str
+    seconds: float
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One application of an operator. `reassociated`: additions to one element happen in another order afterwards, so
+    results are equal up to reassociation. `labels`: names that it gave, with the place and the number of statements."""
+
+    operator: str
+    arguments: tuple[str, ...]
+    obligations: tuple[Obligation, ...]
+    reassociated: bool
+    proc: Proc
+    edits: tuple[Edit, ...]
+    labels: tuple[tuple[str, Path, int], ...]
+    again: Callable[[Schedule], Schedule]
+
+    @property
+    def call(self) -> str:
+        """The operator and its arguments on one line."""
+        return f"{self.operator}({', '.join(self.arguments)})"
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that its proofs took."""
+        return sum(o.seconds for o in self.obligations)
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A procedure and how it was derived."""
+
+    original: Proc
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def proc(self) -> Proc:
+        """The procedure after all steps; its annotations may not be complete yet."""
+        return self.version(len(self.steps))
+
+    @property
+    def kernel(self) -> Proc:
+        """The procedure as a kernel to verify and compile; BadInput with what it still lacks."""
+        found = check(self.proc)
+        if found:
+            raise BadInput(found)
+        return self.proc
+
+    @property
+    def reassociated(self) -> bool:
+        """Results equal the original's up to reassociation of sums, and not bit by bit."""
+        return any(step.reassociated for step in self.steps)
+
+    def version(self, n: int) -> Proc:
+        """The procedure after n steps."""
+        return self.original if n == 0 else self.steps[n - 1].proc
+
+    def find(self, where: Where) -> Cursor:
+        """The statements that a label or a pattern names, or where a cursor's are now."""
+        if isinstance(where, Cursor):
+            return self.forward(where)
+        for n, step in reversed([*enumerate(self.steps, 1)]):
+            for name, path, count in step.labels:
+                if name == where:
+                    return self.forward(Cursor(step.proc, n, path, count))
+        return choose(self.proc, len(self.steps), parse(where))
+
+    def forward(self, cursor: Cursor) -> Cursor:
+        """Where a cursor's statements are now; Refused if they are gone."""
+        if cursor.version > len(self.steps) or self.version(cursor.version) != cursor.proc:
+            raise Refused("schedule.cursor", f"`{cursor}` belongs to another schedule", cursor.stmt.span)
+        first, last = cursor.path, (*cursor.path[:-1], cursor.path[-1] + cursor.count - 1)
+        for step in self.steps[cursor.version :]:
+            new_first, new_last = _through(step.edits, first), _through(step.edits, last)
+            if new_first is None or new_last is None or new_first[:-1] != new_last[:-1]:
+                text = f"what the cursor pointed at is gone since `{step.call}`"
+                raise Refused("schedule.cursor", text, cursor.stmt.span, notes=(f"it was `{cursor}`",))
+            first, last = new_first, new_last
+        return Cursor(self.proc, len(self.steps), first, last[-1] - first[-1] + 1)
+
+    def show(self) -> str:
+        """The code as it is now."""
+        return code(self.proc)
+
+    def diff(self, other: Schedule) -> str:
+        """The changes of the code from this schedule to another one."""
+        old, new = self.show().splitlines(), other.show().splitlines()
+        return "\n".join(unified_diff(old, new, self.proc.name, other.proc.name, lineterm="", n=2))
+
+    def replay(self, proc: Proc | None = None) -> Schedule:
+        """The same steps applied and proved again, on the original or on another procedure."""
+        fresh = Schedule(self.original if proc is None else proc)
+        for step in self.steps:
+            fresh = step.again(fresh)
+        return fresh
+
+
+def schedule(proc: Proc) -> Schedule:
+    """The start of a schedule."""
+    return Schedule(proc)
+
+
+def code(proc: Proc) -> str:
+    """The text of a procedure, without imports."""
+    text = to_source(proc)
+    return text[text.index("\n@") + 1 :]
+
+
+def rebound(argument: Any, fresh: Schedule) -> Any:
+    """An argument of a replayed step: cursors point into the schedule at hand."""
+    match argument:
+        case Cursor():
+            return replace(argument, proc=fresh.version(argument.version))
+        case Gap():
+            return replace(argument, at=rebound(argument.at, fresh))
+        case tuple() | list():
+            return tuple(rebound(a, fresh) for a in argument)
+        case _:
+            return argument
+
+
+def _through(edits: tuple[Edit, ...], path: Path) -> Path | None:
+    at: Path | None = path
+    for edit in edits:
+        at = None if at is None else edit.forward(at)
+    return at

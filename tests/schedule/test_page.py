@@ -1,0 +1,51 @@
+"""The page on scheduling is real: its example is derived and proved, and its numbers are those of the derivations."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import exogpu.schedule
+from exogpu.lang import load
+from exogpu.schedule import Refused, divide, schedule
+from exogpu.schedule.schedule import code
+from exogpu.verify.prove import prove
+from tests.pages import texts
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "scheduling.md"
+ROW = re.compile(r"^\| `(\w+)` \| `(\w+)`: .* \| (\d+) \| (\d+) \|$", re.MULTILINE)
+NO_OPERATORS = {"by", "each", "when", "arrive", "wait", "fence", "sync", "schedule", "var", "window", "label"}
+"""What else the package exports: it builds statements and expressions."""
+
+
+def test_the_example_is_proved_and_printed(tmp_path: Path) -> None:
+    (source,) = texts(PAGE, "python")
+    shown, refused = texts(PAGE, "text")
+    file = tmp_path / "scale.py"
+    file.write_text(source)
+    found = load(file)
+    assert code(found["scaled"]) == shown
+    proven, _ = prove(found["scaled"])
+    assert proven is not None
+    with pytest.raises(Refused) as caught:
+        divide(schedule(found["scale"]), "i", 256)
+    assert f"{caught.value}\n" == refused
+
+
+def test_the_page_names_every_operator() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    operators = {name for name in exogpu.schedule.__all__ if name.islower()} - NO_OPERATORS
+    assert [name for name in sorted(operators) if f"`{name}`" not in page] == []
+
+
+def test_the_numbers_of_the_derivations() -> None:
+    rows = ROW.findall(PAGE.read_text(encoding="utf-8"))
+    assert len(rows) == 4
+    for module, kernel, steps, conditions in rows:
+        found = import_module(f"exogpu.kernels.schedules.{module}")
+        s = found.DERIVATION
+        assert getattr(found, kernel) == s.kernel
+        assert (len(s.steps), sum(len(step.obligations) for step in s.steps)) == (int(steps), int(conditions)), module

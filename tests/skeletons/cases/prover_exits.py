@@ -70,7 +70,37 @@ def no_more(waits):
     return kernel
 
 
+def in_flight(waits, everybody=1):
+    """All threads end, the one that copies when its memory has been read or another when it has seen that, or not."""
+
+    @skeleton
+    def kernel():
+        x = smem(64)
+        full = mbarrier(count=1)
+        with role("a", threads=32):
+            if tid == 0:
+                if everybody == 1:
+                    tma_store(x)
+                    bulk_commit()
+                    if waits == 1:
+                        bulk_wait_read(0)
+                else:
+                    arrive(full, tx=512)
+                    tma_load(x, full, bytes=512)
+            exit()
+        with role("b", threads=32):
+            if everybody == 0:
+                if waits == 1:
+                    if tid == 31:
+                        wait(full, parity=0)
+            exit()
+
+    return kernel
+
+
 TWINS = [
+    ("exit", in_flight(0), in_flight(1)),
+    ("exit", in_flight(0, 0), in_flight(1, 0)),
     ("progress", told(0), told(1)),
     ("count/barrier 0", told(1, 0), told(1)),
     ("race.raw", no_more(0), no_more(1)),

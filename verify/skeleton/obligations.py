@@ -31,6 +31,7 @@ from exogpu.verify.races import Conflict, conflicts
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
 from exogpu.verify.skeleton.barriers import Value
+from exogpu.verify.skeleton.coverage import between
 from exogpu.verify.skeleton.flags import flag_pieces
 from exogpu.verify.skeleton.flows import Flow, parties, totals
 from exogpu.verify.skeleton.init import initialisation
@@ -75,6 +76,9 @@ def _race(program: Program, conflict: Conflict) -> Iterator[Obligation]:
     title = f"{one} and {other} on {conflict.buffer.name} are ordered"
     base = obligation(conflict.goal.name, conflict.rule, title, second.access.span)
     found = settle(program, base, (conflict.goal,))
+    if found.status is not Status.PROVED:
+        ways = (settle(program, base, way) for way in between(program, conflict))
+        found = next((way for way in ways if way.status is Status.PROVED), found)
     if found.status is not Status.PROVED or found.chains or found.queries:
         yield found
 

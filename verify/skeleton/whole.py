@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import product
 
 from exogpu.ir.collective import WARP, WARPGROUP
-from exogpu.ir.evaluate import evaluate
-from exogpu.ir.index import Index, Var
 from exogpu.ir.instr import Group, Mode, WgmmaFence
-from exogpu.ir.linear import linear
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Global
 from exogpu.ir.skeleton.tree import Body, Skeleton
-from exogpu.ir.walk import index_names
-from exogpu.smt.index import Env, to_poly
-from exogpu.smt.poly import ZERO, Poly, lift
+from exogpu.smt.index import to_poly
+from exogpu.smt.poly import ZERO
 from exogpu.smt.terms import Formula
-from exogpu.verify.instance import LANE, Instance, Model
+from exogpu.verify.instance import Instance, Model
 from exogpu.verify.phases import Phases, executed_by, executors
 from exogpu.verify.pieces import Piece
-from exogpu.verify.program import Access, Event, InGroup, LoopKind, Program
+from exogpu.verify.program import Event, InGroup, Program
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
 from exogpu.verify.skeleton.cells import cells
+from exogpu.verify.skeleton.coverage import writes
 from exogpu.verify.skeleton.lives import Lives
 from exogpu.verify.skeleton.settle import obligation, settle
 from exogpu.verify.skeleton.walk import nested
-
-MOST_THREADS = 256
-"""Most values of loops over threads that are tried for who writes a cell."""
 
 
 def whole(program: Program, skeleton: Skeleton, lives: Mapping[str, Lives]) -> Iterator[Piece]:
@@ -104,45 +97,10 @@ def _written(program: Program, item: Global) -> Iterator[Obligation]:
         ctx = model.ctx
         cell = [ctx.fresh(f"cell.{d}", 0) for d in range(len(item.shape))]
         inside = [ctx.lt(c, to_poly(ctx, e, model.sizes)) for c, e in zip(cell, item.shape, strict=True)]
-        ways = [f for e, a in writers for f in _writes(model, e, a, cell)]
+        ways = [f for e, a in writers for f in writes(model, e, a, cell)]
         return ctx.api.conj((*inside, ctx.api.negate(ctx.api.disj(ways))))
 
     yield settle(program, base, [Property(base.name, (), bad, None)])
-
-
-def _writes(model: Model, event: Event, access: Access, cell: list[Poly]) -> Iterator[Formula]:
-    """Executions of a statement that write a cell: its loop variables are read off the cell's indices."""
-    found: dict[str, Poly] = {}
-    sequential = {loop.var for loop in event.loops if loop.kind is LoopKind.SEQ}
-    for (lo, _), c in zip(access.dims, cell, strict=True):
-        found.update(_read_off(model, lo, c, sequential | {LANE}, {**model.sizes, **found}))
-    threads = [loop for loop in event.loops if loop.kind is not LoopKind.SEQ]
-    ranges = [range(evaluate(loop.lo, {}), evaluate(loop.hi, {})) for loop in threads]
-    if any(loop.var not in found for loop in event.loops if loop.kind is LoopKind.SEQ):
-        return
-    for n, values in enumerate(product(*ranges)):
-        if n == MOST_THREADS:
-            return
-        env = {**model.sizes, **found, **{loop.var: lift(v) for loop, v in zip(threads, values, strict=True)}}
-        if event.size > 1:
-            env.setdefault(LANE, lift(0))
-        x = model.at(event, env)
-        parts = [x.domain]
-        for (low, length), c in zip(model.box(x, access), cell, strict=True):
-            parts.append(model.ctx.between(low, c, low + length))
-        yield model.ctx.api.conj(parts)
-
-
-def _read_off(model: Model, index: Index, cell: Poly, wanted: Set[str], known: Env) -> Iterator[tuple[str, Poly]]:
-    """The variable of which an index is a multiple plus something known, if it is one, where the index is a cell's."""
-    form = linear(index)
-    free = [(atom, c) for atom, c in form.terms.items() if not index_names(atom) <= known.keys()]
-    match free:
-        case [(Var(name), times)] if name in wanted and times > 0:
-            others = [to_poly(model.ctx, a, known) * c for a, c in form.terms.items() if (a, c) not in free]
-            yield name, model.ctx.floordiv(cell - form.const - sum(others, ZERO), times)
-        case _:
-            return
 
 
 # -- registers of wgmma ------------------------------------------------------------------------------------------------

@@ -1,4 +1,10 @@
-"""draft"""
+"""A warp-specialised persistent GEMM whose two consumer warpgroups take turns at tiles ("ping-pong", as in CUTLASS).
+
+One warp fills a ring of S stages by TMA for both. Warpgroup `even` works on tiles 0, 2, 4, ... and `odd` on the others,
+each at its own place of the common ring: it steps over the stages of the other's tile. Named barriers hand over the
+tensor cores (MAINLOOP) and the staging buffer of the epilogue (EPILOGUE), so one multiplies while the other stores; at
+first it is the turn of `even`. The CTA walks `first` tiles of the one and `second` of the other kind.
+"""
 
 from __future__ import annotations
 

@@ -9,11 +9,7 @@ from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.edited import jobs, surveyed
 from exogpu.cli.output import palette
 from exogpu.cli.patch import Patch, patch
-<<<<<<< HEAD
-from exogpu.cli.targets import Target, procedures
-=======
 from exogpu.cli.targets import last_first, procedures
->>>>>>> full2
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
 from exogpu.report.model import Exit, Run
@@ -24,20 +20,11 @@ from exogpu.report.text import headline
 def execute(arguments: argparse.Namespace) -> Exit:
     """Prints the change of each kernel; exit 0 if all are proved as they stand, 1 if changes were found for those that
     are not, 3 if for some there are none."""
-<<<<<<< HEAD
-    run, kernels = surveyed(arguments, _last_first if arguments.write else procedures, _synced)
-=======
     run, kernels = surveyed(arguments, last_first if arguments.write else procedures, _synced)
->>>>>>> full2
     status = _status(run, kernels)
     if arguments.format == "json":
         sys.stdout.write(sync_json(run, axiom_policy(arguments), status, kernels))
     return status
-
-
-def _last_first(target: Target) -> list[Proc]:
-    """The last one of the file first: an edit moves what stands behind."""
-    return sorted(procedures(target), key=lambda p: p.span.line, reverse=True)
 
 
 def _status(run: Run, kernels: list[Synced]) -> Exit:

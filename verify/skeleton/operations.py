@@ -179,6 +179,9 @@ class Operations:
     # -- barriers ------------------------------------------------------------------------------------------------
 
     def _parts(self, barrier: Ref, place: Place, read: Reading) -> Iterator[Part]:
+        # threads that mean different CTAs are told apart one by one
+        away = barrier.cta is not None and TID in index_names(read.index(barrier.cta))
+        place = replace(place, explicit=place.explicit or away)
         for part in self.signals.parts(barrier, place, read.index):
             self.inside += (substitute_cond(c, self._who_of(part.place).names) for c in part.inside)
             yield part

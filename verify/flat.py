@@ -16,7 +16,7 @@ from exogpu.ir.walk import index_names
 from exogpu.smt.index import to_poly
 from exogpu.smt.poly import ONE, ZERO, Poly
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.program import Event, Loop, LoopKind, Program
+from exogpu.verify.program import Event, LifeAction, Loop, LoopKind, Program
 
 FARTHEST = 16
 """Largest distance for which each number of rounds that lie between is a case."""
@@ -124,7 +124,7 @@ def _laps(program: Program, event: Event) -> Laps | None:
     inside = {e.path[1].position: _sequential(e)[1] for e in program.events if _is_inside(e, own[0])}
     loops = tuple(inside[n] for n in sorted(inside))
     bounds = frozenset[str]().union(*(index_names(loop.lo) | index_names(loop.hi) for loop in loops))
-    if not bounds <= set(program.sizes):
+    if not bounds <= set(program.sizes) or (len(own) == 2 and own[1] not in loops):
         return None
     return Laps(own[0], loops, sum(n < event.path[1].position for n in inside), len(own) == 2)
 
@@ -134,6 +134,9 @@ def _sequential(event: Event) -> list[Loop]:
 
 
 def _is_inside(event: Event, outer: Loop) -> bool:
-    """In exactly one loop that is directly in the outer one, which is the event's first."""
+    """In exactly one loop that is directly in the outer one, which is the event's first; loops that begin and end
+    mbarriers are no rounds of these."""
+    if isinstance(event.action, LifeAction):
+        return False
     loops = [s.loop for s in event.path[:2] if s.loop is not None and s.loop.kind is LoopKind.SEQ]
     return len(loops) == 2 and loops[0].var == outer.var and len(_sequential(event)) == 2

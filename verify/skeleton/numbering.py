@@ -16,9 +16,7 @@ from itertools import product
 from exogpu.ir.collective import plus
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, Index, Int, Var
-from exogpu.ir.walk import index_names
 from exogpu.verify.concrete import Occurrence
-from exogpu.verify.derived import concrete
 from exogpu.verify.phases import Channel, arrives, awaits, channels, copies
 from exogpu.verify.program import (
     Barrier,
@@ -35,8 +33,9 @@ from exogpu.verify.program import (
 from exogpu.verify.skeleton.barriers import Signals
 from exogpu.verify.skeleton.flags import flag_numbers, renumbered
 from exogpu.verify.skeleton.flows import Flow, Party, parties
+from exogpu.verify.skeleton.lives import Lives, numbered_lives
 from exogpu.verify.skeleton.optional import told_apart
-from exogpu.verify.skeleton.sample import by_thread
+from exogpu.verify.skeleton.sample import by_thread, value
 from exogpu.verify.skeleton.teams import Turns, enumerate_phases, natural
 from exogpu.verify.skeleton.unsupported import NotModelled
 
@@ -51,12 +50,13 @@ def expects(program: Program, barrier: str) -> list[Event]:
 
 @dataclass(frozen=True, slots=True)
 class Phased:
-    """The program with a phase for every signal and wait of its mbarriers; the flows of each, and the slot of its
-    phase 0 (phase p is in slot p + start modulo the ring)."""
+    """The program with a phase for every signal and wait of its mbarriers; the flows of each, the slot of its
+    phase 0 (phase p is in slot p + start modulo the ring), and the lives of those that end."""
 
     program: Program
     flows: dict[str, tuple[Flow, ...]]
     starts: dict[str, int]
+    lives: dict[str, Lives]
 
 
 def deliveries(program: Program, barrier: str) -> list[Event]:
@@ -82,6 +82,7 @@ def numbered(program: Program, signals: Signals) -> Phased:
     """Numbers the phases of all mbarriers."""
     flows: dict[str, tuple[Flow, ...]] = {}
     starts: dict[str, int] = {}
+    lives: dict[str, Lives] = {}
     events = list(program.events)
     derived = dict(program.derived)
     for barrier in program.barriers.values():
@@ -103,7 +104,10 @@ def numbered(program: Program, signals: Signals) -> Phased:
             flow = _own_arrives(program, found, hold)
             numbering = Counted(tuple(e.id for e in flow.statements), flow.rate)
             events[hold.id] = replace(events[hold.id], numbering=numbering)
-        for wait in awaits(program, barrier.name):
+        if barrier.name in signals.invals:
+            lives[barrier.name], ends = numbered_lives(program, barrier, found, signals)
+            renumbered(events, ends)
+        for wait in awaits(program, barrier.name) if _goes_on(lives.get(barrier.name)) else ():
             parity = _growing(signals.parities[wait.id], derived)
             ahead = _ahead(replace(program, derived=derived), barrier, wait, parity, signals)
             phase = _phase(signals, barrier, wait, parity, ahead, start)
@@ -111,7 +115,12 @@ def numbered(program: Program, signals: Signals) -> Phased:
         flows[barrier.name] = found
     out = replace(program, events=tuple(events), derived=derived)
     renewed = {name: tuple(f.renewed(out) for f in found) for name, found in flows.items()}
-    return Phased(out, renewed, starts)
+    return Phased(out, renewed, starts, {name: found.renewed(out) for name, found in lives.items()})
+
+
+def _goes_on(lives: Lives | None) -> bool:
+    """Parities count all phases of the barrier."""
+    return lives is None or not lives.several
 
 
 # -- signals -----------------------------------------------------------------------------------------------------------
@@ -277,18 +286,18 @@ def _ahead(program: Program, barrier: Barrier, wait: Event, parity: Index, signa
     gaps: list[tuple[Occurrence, int]] = []
     walk = by_thread(program, group, thread, barrier)
     mine = [o for o in walk if o.event.id == wait.id]
-    if _jumps([(evaluate(signals.slots[wait.id], o.env), _value(program, parity, o)) for o in mine]):
+    if _jumps([(evaluate(signals.slots[wait.id], o.env), value(program, parity, o)) for o in mine]):
         return Int((_offset(parity) + 1) // 2)
     for o in walk:
         slot = evaluate(signals.slots[o.event.id], o.env)
-        tested = _value(program, signals.parities[o.event.id], o) % 2
+        tested = value(program, signals.parities[o.event.id], o) % 2
         before = latest.get(slot)
         if before is None:
             latest[slot] = -1 if tested else 0
         elif before % 2 != tested:
             latest[slot] = before + 1
         if o.event.id == wait.id:
-            gaps.append((o, (_value(program, parity, o) - latest[slot]) // 2))
+            gaps.append((o, (value(program, parity, o) - latest[slot]) // 2))
     return _linear(wait, gaps) if gaps else Int(0)
 
 
@@ -314,9 +323,9 @@ def _jumps(stated: list[tuple[int, int]]) -> bool:
     """A number in a slot grows by more than one at once: others wait for what comes between, so it counts phases."""
     latest: dict[int, int] = {}
     found = False
-    for slot, value in stated:
-        found |= value > latest.get(slot, value) + 1
-        latest[slot] = value
+    for slot, number in stated:
+        found |= number > latest.get(slot, number) + 1
+        latest[slot] = number
     return found
 
 
@@ -329,9 +338,3 @@ def _offset(parity: Index) -> int:
             return -k
         case _:
             return 0
-
-
-def _value(program: Program, e: Index, at: Occurrence) -> int:
-    """An expression where an event is executed; derived variables that the event itself does not name, too."""
-    missing = index_names(e) & program.derived.keys() - at.env.keys()
-    return evaluate(e, {**at.env, **{n: concrete(program, n, at.event, at.env) for n in missing}})

@@ -24,9 +24,10 @@ from exogpu.verify.flat import laps, multiple
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import thread_guards
 from exogpu.verify.phases import Phases, executors
-from exogpu.verify.program import AwaitAction, Event, FenceAction, Loop, LoopKind, MeetAction, Program
+from exogpu.verify.program import AwaitAction, Event, ExitAction, FenceAction, Loop, LoopKind, MeetAction, Program
 from exogpu.verify.session import Valuation
 from exogpu.verify.single import Property
+from exogpu.verify.skeleton.leaving import joined_before
 
 ITERATION = 1000
 """What an iteration is worth; statements of one body lie closer together."""
@@ -48,7 +49,8 @@ Pace = Mapping[Item, int]
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A signal, and a wait that it may complete."""
+    """A signal, and a wait that it may complete; or the end of a thread, for which every generation waits that this
+    has not joined."""
 
     signal: Event
     wait: Event
@@ -194,6 +196,10 @@ class Ranking:
         def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
             signal, wait = xs
             ctx, phase = model.ctx, phases.phase(wait)
+            if isinstance(signal.event.action, ExitAction):
+                here = ctx.eq(phases.own_cta(signal), phases.own_cta(wait))
+                missed = ctx.le(joined_before(phases, signal, wait), phase)
+                return ctx.api.conj((here, missed, ctx.api.negate(self._grows(signal, wait, phases))))
             met = ctx.api.conj((phases.same_cta(signal, wait), ctx.ge(phase, 0), ctx.eq(phases.phase(signal), phase)))
             return ctx.api.conj((met, ctx.api.negate(self._grows(signal, wait, phases))))
 

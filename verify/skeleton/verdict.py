@@ -96,7 +96,7 @@ def _decided(skeleton: Skeleton, policy: Policy, jobs: int, *, divided: bool, ha
     parts = (
         *pieces(program, facts),
         *lifetimes(program, skeleton),
-        *whole(program, skeleton),
+        *whole(program, skeleton, facts.lives),
         Piece(GROUP, lambda p: (progress(p, facts),)),
     )
     with closing(spread([group.decide for group in groups(program, parts)], jobs)) as results:
@@ -151,7 +151,9 @@ def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals, *, divided: 
     renewed = phased.program.events
     checks = tuple(replace(c, event=renewed[c.event.id]) for c in operations.checks)
     inits = {name: tuple(renewed[e.id] for e in found) for name, found in signals.inits.items()}
-    return phased.program, Facts(phased.flows, phased.starts, signals.slots, inits, signals.values, checks)
+    return phased.program, Facts(
+        phased.flows, phased.starts, signals.slots, inits, signals.values, checks, phased.lives
+    )
 
 
 def _windows(skeleton: Skeleton) -> Windows:

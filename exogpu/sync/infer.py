@@ -137,7 +137,7 @@ def _slimmed(proc: Proc, policy: Policy, jobs: int) -> tuple[Proc, Report]:
     """The kernel with its generated statements weakened until no weakening of one is proved, and its proof."""
     proof = verify(proc, policy, jobs=jobs)
 
-    def judge(edits: Sequence[Edit], *, alone: bool) -> Iterator[Assessed]:
+    def judge(edits: Sequence[Edit], *, alone: bool) -> Iterator[Assessed[Edit]]:
         ours = [e for e in edits if e.span.file == GENERATED]
         verdicts = {a.edit.key: a for a in assess(proof, ours, policy, jobs)}
         for edit in edits:

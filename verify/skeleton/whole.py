@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import replace
 from functools import partial
-from itertools import combinations, product
+from itertools import combinations, product, takewhile
 from math import prod
 
 from exogpu.ir.collective import WARP, WARPGROUP
@@ -15,7 +15,7 @@ from exogpu.ir.instr import Group, Mode, WgmmaFence
 from exogpu.ir.linear import linear
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Global, Mbarriers
-from exogpu.ir.skeleton.tree import Body, Skeleton
+from exogpu.ir.skeleton.tree import Body, Skeleton, Stmt
 from exogpu.ir.walk import index_names
 from exogpu.smt.index import Env, to_poly
 from exogpu.smt.poly import ZERO, Poly, lift
@@ -29,6 +29,8 @@ from exogpu.verify.single import Property
 from exogpu.verify.skeleton.settle import obligation, settle
 from exogpu.verify.skeleton.walk import nested
 
+WAITING = op.Wait | op.Await | op.BarSync | op.WarpSync | op.ClusterWait | op.Spin | op.Exit
+"""What may keep a thread waiting for others, or end it."""
 MOST_THREADS = 256
 """Most values of loops over threads that are tried for who writes a cell."""
 
@@ -55,8 +57,8 @@ def whole(program: Program, skeleton: Skeleton) -> Iterator[Piece]:
 
 
 def _registers(skeleton: Skeleton) -> Obligation:
-    """Every warpgroup changes its registers first of all; then what some give back is enough for the others (PTX ISA,
-    setmaxnreg)."""
+    """Every warpgroup changes its registers before it waits for anything; then what some give back is enough for the
+    others (PTX ISA, setmaxnreg)."""
     base = obligation("registers", "setmaxnreg.pool", "the registers of every CTA suffice", skeleton.span)
     launched = skeleton.registers
     if launched is None:
@@ -75,17 +77,22 @@ def _registers(skeleton: Skeleton) -> Obligation:
 
 
 def _changes_first(body: Body, launched: int) -> str:
-    """Why a role's changes are not its first statements, whole warpgroup by whole warpgroup; empty if they are."""
+    """Why a role does not change its registers once before it waits, whole warpgroup by whole warpgroup; or empty."""
     changes = [s for s, _ in nested(body.stmts) if isinstance(s, op.SetMaxnreg)]
     if not changes:
         return ""
-    if len(changes) > 1 or body.stmts[0] is not changes[0]:
-        return "registers are changed later than first of all"
+    before = takewhile(lambda s: s is not changes[0], body.stmts)
+    if len(changes) > 1 or changes[0] not in body.stmts or any(_waits(s) for s, _ in nested((*before,))):
+        return "registers are changed more than once, or by threads that may have waited"
     if body.role.first % WARPGROUP or body.role.threads % WARPGROUP:
         return "registers are changed by a part of a warpgroup"
     more = changes[0].registers > launched
     less = changes[0].registers < launched
     return "registers are changed in the wrong direction" if more != changes[0].increases and (more or less) else ""
+
+
+def _waits(stmt: Stmt) -> bool:
+    return isinstance(stmt, WAITING) and not (isinstance(stmt, op.BarSync) and not stmt.waits)
 
 
 def _last(body: Body, launched: int) -> int:

@@ -110,6 +110,11 @@ def one_proc(text: str) -> Proc:
     return procs[0]
 
 
+def last_first(target: Target) -> list[Proc]:
+    """The same, the last of the file first: for what may edit the file."""
+    return sorted(procedures(target), key=lambda p: p.span.line, reverse=True)
+
+
 def load_target(target: Target) -> list[Kernel]:
     """The kernels and skeletons of one target, in the order of the file; BadInput if it has none or not the one named.
     Algorithms count only in a file that has nothing else: they are what kernels are derived from."""

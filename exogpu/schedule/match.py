@@ -15,6 +15,7 @@ from exogpu.ir.index import Bool, Cond, Index, Var
 from exogpu.ir.interp.plan import reassociable
 from exogpu.ir.proc import ScalarArg
 from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, InstrCall, Role
+from exogpu.ir.types import Scalar
 from exogpu.ir.value import Read, Value
 from exogpu.ir.walk import index_names, reads, substitute_index, walk
 from exogpu.schedule.cover import solve
@@ -123,20 +124,22 @@ class Matching:
         for known, goal in unproved:
             answer = decide(known, goal)
             if isinstance(answer, Refuted):
-                found = self._told_apart(same, a.value, b.value, given, answer.example)
+                found = self._told_apart(same, (a.value, b.value), types[a.buffer], given, answer.example)
                 if found is not None:
                     raise Refused(
                         "schedule.condition", failure, self.span, counterexample=answer.example, notes=(found,)
                     )
         raise limit(f"{failure}, or it is not known that they are the same", self.span)
 
-    def _told_apart(self, same: Same, a: Value, b: Value, given: Sequence[Cond], example: Counterexample) -> str | None:
-        """What the two values are in an execution, if it is one and they differ."""
+    def _told_apart(
+        self, same: Same, pair: tuple[Value, Value], to: Scalar, given: Sequence[Cond], example: Counterexample
+    ) -> str | None:
+        """What two values are in an execution, if it is one and they differ for some data when they are stored."""
         names = frozenset[str]().union(*(index_names(c) for c in given))
         env = dict.fromkeys(names, 0) | dict(example.values)
         if not holds(both(given), env):
             return None
-        found = same.told_apart(a, b, env)
+        found = same.told_apart(*pair, to, env)
         return None if found is None else f"there the values are {found[0]} and {found[1]}"
 
     def _apart_from_itself(self, a: Access) -> None:

@@ -32,9 +32,10 @@ ALLOWED = {
     "equiv": BASE | {"ir", "schedule", "smt"},
     "smt": BASE | {"ir"},
     "verify": BASE | {"ir", "smt"},
+    "sync": BASE | {"ir", "isa", "verify"},
     "codegen": BASE | {"ir", "smt", "verify"},
     "report": BASE | {"codes", "equiv", "verify"},
-    "cli": BASE | FRONT | {"codes", "equiv", "report", "verify", "codegen"},
+    "cli": BASE | FRONT | {"codes", "equiv", "report", "verify", "sync", "codegen"},
     "__main__": {"cli"},
     "__init__": set[str](),
 }

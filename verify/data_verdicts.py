@@ -35,7 +35,7 @@ Suspects = frozenset[tuple[Span, Span]]
 
 def race_pieces(program: Program) -> Iterator[Piece]:
     """Ordering obligations of every pair of conflicting statements."""
-    for conflict in _all_conflicts(program):
+    for conflict in all_conflicts(program):
         yield Piece(3, partial(_races, conflict=conflict))
 
 
@@ -43,12 +43,13 @@ def split_race_pieces(program: Program, suspects: Suspects) -> tuple[list[Piece]
     """The same in two parts, the suspected pairs of statements and the others."""
     found = [
         ((c.first.event.span, c.second.event.span) in suspects, Piece(3, partial(_races, conflict=c)))
-        for c in _all_conflicts(program)
+        for c in all_conflicts(program)
     ]
     return [piece for suspect, piece in found if suspect], [piece for suspect, piece in found if not suspect]
 
 
-def _all_conflicts(program: Program) -> Iterator[Conflict]:
+def all_conflicts(program: Program) -> Iterator[Conflict]:
+    """Every pair of accesses that must be ordered: of one buffer, and of storage that is used again."""
     yield from conflicts(program)
     yield from reuse_conflicts(program)
 

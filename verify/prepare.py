@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from exogpu.diagnostics import BadInput
+from exogpu.ir.completion import completion_problems
 from exogpu.ir.layout import plan_layout
 from exogpu.ir.named import plan_barriers
 from exogpu.ir.proc import Proc
@@ -17,7 +18,7 @@ from exogpu.verify.program import Program
 def prepare(proc: Proc, policy: Policy = DEFAULT) -> Program:
     """The parallel program of a kernel, whose orderings may use the axioms that `policy` allows; BadInput if the kernel
     is not well formed or its shared memory or named barriers do not suffice."""
-    problems = check(proc)
+    problems = (*check(proc), *completion_problems(proc))
     if problems:
         raise BadInput(problems)
     plan_layout(proc)

@@ -64,9 +64,10 @@ def attempt(proc: Proc, policy: Policy, suspects: Suspects) -> Report:
     likely, others = split_race_pieces(program, suspects)
     first = (quick_barrier_pieces(program), likely, barrier_pieces(program), others)
     for piece in chain(*first, task_pieces(program), _single(proc, program)):
-        obligations += piece.decide(program)
-        if any(o.status is Status.REFUTED for o in obligations):
-            break
+        for obligation in piece.decide(program):
+            obligations.append(obligation)
+            if obligation.status is Status.REFUTED:
+                return _report(proc, program, obligations, started, policy)
     return _report(proc, program, obligations, started, policy)
 
 

@@ -24,6 +24,11 @@ STATUSES: dict[str, dict[int, str]] = {
         3: "it is not known, or no sizes are allowed by both",
     },
     "slim": {0: "nothing can be removed or weakened", 1: "something can"},
+    "sync": {
+        0: "every kernel is proved as it stands, or as it was written",
+        1: "with the printed changes every kernel is proved",
+        3: "for some kernel nothing was found that is proved",
+    },
     "mutate": {0: "done", 3: "of some edit it is not known whether it is correct"},
     "bench": {0: "every kernel is proved", 3: "some kernel is not"},
     "list": {0: "done"},
@@ -58,6 +63,9 @@ def build_parser() -> argparse.ArgumentParser:
     _add_equiv(commands)
     _add_table(_add(commands, "mutate", "edit every synchronisation statement of a kernel and verify each edit"))
     _add_table(_add(commands, "slim", "find synchronisation that a kernel can do without, proved for all sizes"))
+    sync = _add(commands, "sync", "place barriers, waits and fences so that a kernel is proved, or repair them")
+    _add_table(sync)
+    sync.add_argument("--write", action="store_true", help="make the changes in the file")
     _add_bench(commands)
     _add(commands, "list", "list the shipped kernels with their signatures")
     explain = _add(commands, "explain", "explain a diagnostic code or an axiom, for example race.war or L1")

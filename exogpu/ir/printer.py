@@ -7,7 +7,18 @@ from collections.abc import Iterator, Mapping
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.index import Bin, Int, Var
 from exogpu.ir.print_expr import cond_text, index_text, value_text
-from exogpu.ir.proc import UNSCHEDULED, Arg, Block, Proc, RoleDecl, ScalarArg, SizeArg, TensorArg
+from exogpu.ir.proc import (
+    UNSCHEDULED,
+    Arg,
+    BarrierDecl,
+    Block,
+    NamedBarrier,
+    Proc,
+    RoleDecl,
+    ScalarArg,
+    SizeArg,
+    TensorArg,
+)
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
@@ -47,13 +58,19 @@ def to_source(proc: Proc) -> str:
     head = ["from __future__ import annotations", "", "from exogpu.lang import *", "", ""]
     body = [f"require({cond_text(r.cond)})" for r in proc.requires]
     body += [] if proc.block == UNSCHEDULED else [_block(proc.block)]
-    body += [f"{b.name} = mbarrier(ring={b.ring}, count={b.count})" for b in proc.barriers]
-    body += [f"{b.name} = named_barrier(count={b.count})" for b in proc.named]
+    body += [*map(declaration, proc.barriers), *map(declaration, proc.named)]
     body += _statements(proc.body, shapes)
     decorator = "@algorithm" if proc.block == UNSCHEDULED else "@proc"
     signature = [decorator, f"def {proc.name}(", *args, "):"] if args else [decorator, f"def {proc.name}():"]
     lines = [*head, *_functions(proc), *signature, *(STEP + line for line in body)]
     return "\n".join(lines) + "\n"
+
+
+def declaration(barrier: BarrierDecl | NamedBarrier) -> str:
+    """The text that declares a barrier."""
+    if isinstance(barrier, NamedBarrier):
+        return f"{barrier.name} = named_barrier(count={barrier.count})"
+    return f"{barrier.name} = mbarrier(ring={barrier.ring}, count={barrier.count})"
 
 
 def statement_lines(proc: Proc, stmt: Stmt) -> list[str]:
@@ -188,7 +205,7 @@ def _loop(stmt: For) -> str:
 
 
 def _call(call: InstrCall, shapes: Shapes) -> Iterator[str]:
-    optional = {p.name for p in call.instr.params if p.optional}
+    optional = {p.name for p in call.instr.params if p.optional and p.kind != "barrier"}
     given = [(f"{name}=" if name in optional else "") + _operand(arg, shapes) for name, arg in call.operands]
     line = f"{call.instr.name}({', '.join(given)})"
     if len(line) <= WIDTH - 8 * len(STEP):

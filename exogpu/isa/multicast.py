@@ -45,7 +45,7 @@ tma_load_multicast = Instr(
     params=(
         Param("dst", "window", 3, (Smem,)),
         Param("src", "window", 2, (Gmem,)),
-        Param("barrier", "barrier"),
+        Param("barrier", "barrier", optional=True),
     ),
     unit=1,
     footprints=(

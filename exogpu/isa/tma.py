@@ -128,7 +128,7 @@ tma_load = Instr(
     params=(
         Param("dst", "window", 2, (Smem,)),
         Param("src", "window", 2, (Gmem,)),
-        Param("barrier", "barrier"),
+        Param("barrier", "barrier", optional=True),
     ),
     unit=1,
     footprints=(

@@ -27,7 +27,7 @@ def heading(schema: str, run: Run, status: Exit) -> dict[str, Any]:
         "schema": schema,
         "tool": {"name": "exogpu"} if run.deterministic else {"name": "exogpu", "version": __version__},
         "exit_status": int(status),
-        "problems": [_diagnostic(run, d) for d in run.problems],
+        "problems": [diagnostic_json(run, d) for d in run.problems],
     }
 
 
@@ -121,7 +121,8 @@ def _step(run: Run, step: Step) -> dict[str, Any]:
     }
 
 
-def _diagnostic(run: Run, diagnostic: Diagnostic) -> dict[str, Any]:
+def diagnostic_json(run: Run, diagnostic: Diagnostic) -> dict[str, Any]:
+    """A finding."""
     return {
         "code": diagnostic.code,
         "message": diagnostic.message,

@@ -10,17 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Bool, Cond, Index, Var
 from exogpu.ir.interp.plan import reassociable
 from exogpu.ir.proc import ScalarArg
 from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, InstrCall, Role
+from exogpu.ir.types import Scalar
 from exogpu.ir.value import Read, Value
-from exogpu.ir.walk import reads, substitute_index, walk
+from exogpu.ir.walk import index_names, reads, substitute_index, walk
 from exogpu.schedule.cover import solve
 from exogpu.schedule.effects import Access, Does
-from exogpu.schedule.errors import limit
+from exogpu.schedule.errors import Counterexample, Refused, limit
 from exogpu.schedule.paths import Block
-from exogpu.schedule.proving import Proved, decide
+from exogpu.schedule.proving import Refuted, decide
 from exogpu.schedule.same import Same
 from exogpu.schedule.terms import both, either, equal, less
 from exogpu.schedule.work import Work
@@ -98,22 +100,47 @@ class Matching:
         given = (*self.known, *a.given)
         hit = both((*b.given, *(equal(x, y) for x, y in zip(a.index, b.index, strict=True))))
         self.at.prove(f"{self.what} does the same to `{a.buffer}`", given, hit, f"{self.what} {failure}", self.span)
+        op = "=" if a.does is Does.WRITE else "+="
+        self._same_values(a, b, given, op, f"{self.what} computes other values of `{a.buffer}`")
+
+    def _same_values(self, a: Access, b: Access, given: Sequence[Cond], op: str, failure: str) -> None:
+        """Two executions assign equal values. The solver's counterexamples to parts of it count where they are some to
+        all of it."""
         assert a.value is not None
         assert b.value is not None
-        op = "=" if a.does is Does.WRITE else "+="
-        if not self._same().stored(a.value, b.value, given, self.at.buffers[a.buffer].dtype, op):
-            raise limit(f"it is not known whether {self.what} computes the same values of `{a.buffer}`", self.span)
+        unproved: list[tuple[Sequence[Cond], Cond]] = []
 
-    def _same(self) -> Same:
+        def proved(known: Sequence[Cond], goal: Cond) -> bool:
+            if self.at.implied(known, goal):
+                return True
+            unproved.append((known, goal))
+            return False
+
         types = {name: info.dtype for name, info in self.at.buffers.items()}
         types |= {s.name: s.dtype for s in self.at.proc.args if isinstance(s, ScalarArg)}
-        return Same(types, self._holds)
+        same = Same(types, proved)
+        if same.stored(a.value, b.value, given, types[a.buffer], op):
+            return
+        for known, goal in unproved:
+            answer = decide(known, goal)
+            if isinstance(answer, Refuted):
+                found = self._told_apart(same, (a.value, b.value), types[a.buffer], given, answer.example)
+                if found is not None:
+                    raise Refused(
+                        "schedule.condition", failure, self.span, counterexample=answer.example, notes=(found,)
+                    )
+        raise limit(f"{failure}, or it is not known that they are the same", self.span)
 
-    def _holds(self, given: Sequence[Cond], goal: Cond) -> bool:
-        answer = decide(given, goal)
-        if isinstance(answer, Proved):
-            self.at.note(goal, answer)
-        return isinstance(answer, Proved)
+    def _told_apart(
+        self, same: Same, pair: tuple[Value, Value], to: Scalar, given: Sequence[Cond], example: Counterexample
+    ) -> str | None:
+        """What two values are in an execution, if it is one and they differ for some data when they are stored."""
+        names = frozenset[str]().union(*(index_names(c) for c in given))
+        env = dict.fromkeys(names, 0) | dict(example.values)
+        if not holds(both(given), env):
+            return None
+        found = same.told_apart(*pair, to, env)
+        return None if found is None else f"there the values are {found[0]} and {found[1]}"
 
     def _apart_from_itself(self, a: Access) -> None:
         """What is assigned does not depend on the buffer that is assigned to."""
@@ -126,12 +153,9 @@ class Matching:
     def _single(self, a: Access) -> None:
         """Executions that write one element write one value."""
         other = a.primed()
-        assert a.value is not None
-        assert other.value is not None
         meet = both(equal(x, y) for x, y in zip(a.index, other.index, strict=True))
         given = (*self.known, *a.given, *other.given, meet)
-        if not self._same().stored(a.value, other.value, given, self.at.buffers[a.buffer].dtype, "="):
-            raise limit(f"executions write different values to one element of `{a.buffer}`", a.span)
+        self._same_values(a, other, given, "=", f"executions write different values to one element of `{a.buffer}`")
 
     def _one_to_one(self, a: Access, b: Access, there: Mapping[str, Index], back: Mapping[str, Index]) -> None:
         """The two ways are inverse to each other, so both add as often."""
@@ -154,13 +178,11 @@ class Matching:
         meet = both(equal(x, y) for x, y in zip(b.index, later.index, strict=True))
         earlier = _before([Var(n) for n in b.inner], [env[n] for n in b.inner])
         given = (*self.known, *b.given, *later.given, meet, earlier)
-        answer = decide(given, _before(first, then))
-        if isinstance(answer, Proved):
-            self.at.note("sums are taken in one order", answer)
-        elif not reassociable(dtype, False):
+        if self.at.implied(given, _before(first, then), "sums are taken in one order"):
+            return
+        if not reassociable(dtype, False):
             raise limit(f"sums of {dtype.value} are rounded in every step, and their order differs", a.span)
-        else:
-            self.at.reassociated = True
+        self.at.reassociated = True
 
 
 def _before(first: Sequence[Index], then: Sequence[Index]) -> Cond:

@@ -1,20 +1,24 @@
 """Whether two data expressions have one value, for all sizes and iterations at which something known holds.
 
 They are compared part by part; indices and conditions are equal if the solver proves it. A conversion to the type that
-a value has anyway is no part.
+a value has anyway is no part. Where that fails, `told_apart` looks at single executions with data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import copysign
 
-from exogpu.ir.index import Cond, Index
+from exogpu.ir.evaluate import evaluate, holds
+from exogpu.ir.index import Cond, Index, Int
 from exogpu.ir.linear import linear
+from exogpu.ir.print_expr import value_text
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
 from exogpu.ir.value_type import Types, value_type
+from exogpu.ir.walk import map_value
+from exogpu.schedule.draws import differ
 from exogpu.schedule.terms import both, equal, negated
 
 EXACT = 2**24
@@ -93,3 +97,25 @@ class Same:
         while isinstance(value, Cast) and value_type(value.arg, self.types) is value.to:
             value = value.arg
         return value
+
+    def told_apart(self, a: Value, b: Value, to: Scalar, env: Mapping[str, int]) -> tuple[str, str] | None:
+        """The values that an execution computes, if there is data for which what it stores differs; else None."""
+        one, other = (self._at(v, env) for v in (a, b))
+        apart = differ(one, other, self.types, to)
+        return (value_text(one), value_text(other)) if apart else None
+
+    def _at(self, value: Value, env: Mapping[str, int]) -> Value:
+        """The value with numbers for indices, and without the branches that are not taken."""
+
+        def node(v: Value) -> Value:
+            match v:
+                case Read(index=index):
+                    return replace(v, index=tuple(Int(evaluate(i, env)) for i in index))
+                case FromIndex(index):
+                    return FromIndex(Int(evaluate(index, env)))
+                case Select(cond, then, orelse):
+                    return then if holds(cond, env) else orelse
+                case _:
+                    return self._plain(v)
+
+        return map_value(value, node)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from exogpu.cli.patch import difference
+from exogpu.cli.patch import patch
 from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import Await, Fence
 from exogpu.lang import load
@@ -52,7 +52,7 @@ def shown(path: Path, text: str, edit: Pick) -> list[str]:
     """The lines that the diff takes out and puts in."""
     path.write_text(text, encoding="utf-8")
     proc = load(path)["hand"]
-    lines = difference(proc, edit(proc), "hand.py")
+    lines = patch(proc, edit(proc), "hand.py").diff
     return [line for line in lines if line[0] in "+-"]
 
 
@@ -150,4 +150,4 @@ def test_a_file_that_is_gone_is_no_obstacle(tmp_path: Path) -> None:
     path.write_text(TEXT, encoding="utf-8")
     proc = load(path)["hand"]
     path.unlink()
-    assert difference(proc, without_fence(0)(proc), "hand.py")[0] == "--- hand, reprinted"
+    assert patch(proc, without_fence(0)(proc), "hand.py").diff[0] == "--- hand, reprinted"

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from exogpu.ir.stmt import For, Tasks
-from exogpu.schedule import set_mode, split_reduction
+from exogpu.ir.stmt import Tasks
+from exogpu.isa import atomic_add
+from exogpu.schedule import Schedule, launch, replace, set_mode, split_reduction, unit_loop, var, window
+from exogpu.verify.prove import verify
+from exogpu.verify.result import Status
 from tests.schedule.common import example, keeps_meaning, refusal, start
 
 TILE = "y[4 * io : 4 * io + 4]"
+
+
+def by_atomics(s: Schedule) -> Schedule:
+    """The sum of a part is added by atomics."""
+    i = var("acc_0_1")
+    dst, src = window("y", (4 * var("io") + i, 1)), window("acc", (i, 1))
+    return replace(s, "y[_] += _", atomic_add, dst=dst, src=src)
 
 
 def test_every_part_adds_its_sum() -> None:
@@ -17,8 +27,16 @@ def test_every_part_adds_its_sum() -> None:
     assert s.reassociated
     assert "for part in seq(0, 3):" in text and "for step in seq(0, ceildiv(K, 3)):" in text
     assert "if 3 * step + part < K:" in text and "y[4 * io + acc_0_1] += acc[acc_0_1]" in text
-    s = set_mode(set_mode(s, "io", Tasks()), "part", Tasks())
-    assert isinstance(s.find("part").stmt, For)
+    s = by_atomics(s)
+    assert "atomic_add(y[4 * io + acc_0_1 : 4 * io + acc_0_1 + 1], acc[acc_0_1 : acc_0_1 + 1])" in keeps_meaning(s)
+
+
+def test_parts_that_run_side_by_side() -> None:
+    s = split_reduction(start("blocks"), "k", 3, TILE, "acc", edges="guard", names=("step", "part"))
+    s = by_atomics(s)
+    s = launch(set_mode(set_mode(s, "io", Tasks()), "part", Tasks()), 32)
+    s = unit_loop(s, s.find("part").body(), "t", 1)
+    assert verify(s.kernel).status is Status.PROVED
 
 
 def test_sums_that_are_kept_until_the_end() -> None:

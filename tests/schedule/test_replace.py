@@ -22,14 +22,14 @@ def test_a_zero_filled_tile_is_a_tma_load() -> None:
 
 def test_the_edge_and_the_fill_of_a_load_matter() -> None:
     s = loads("bad_loads")
-    found = refusal(lambda: replace(s, "r", tma_load, barrier="full"), "schedule.limit")
-    assert "the same values of `t`" in str(found)
+    found = refusal(lambda: replace(s, "r", tma_load, barrier="full"))
+    assert "other values of `t`" in str(found) and "there the values are 0.0 and A[" in str(found)
     found_at = example(lambda: replace(s, "r1", tma_load, barrier="full"))
     assert (
         64 * found_at["i"] + found_at["_e0*"] >= found_at["M"] or 64 * found_at["k"] + found_at["_e1*"] >= found_at["K"]
     )
-    refusal(lambda: replace(s, "r2", tma_load, barrier="full"), "schedule.limit")
-    refusal(lambda: replace(s, "r4", tma_load, barrier="full"), "schedule.limit")
+    refusal(lambda: replace(s, "r2", tma_load, barrier="full"))
+    refusal(lambda: replace(s, "r4", tma_load, barrier="full"))
     assert "fission" in str(refusal(lambda: replace(s, "r3", tma_load, barrier="full"), "schedule.limit"))
 
 
@@ -37,7 +37,7 @@ def test_windows_can_be_given() -> None:
     window = "A[64 * i : 64 * i + 64, 64 * k : 64 * k + 64]"
     assert window in replace(loads(), "r", tma_load, src=window, barrier="full").show()
     other = "A[64 * k : 64 * k + 64, 64 * i : 64 * i + 64]"
-    refusal(lambda: replace(loads(), "r", tma_load, src=other, barrier="full"), "schedule.limit")
+    refusal(lambda: replace(loads(), "r", tma_load, src=other, barrier="full"))
     refusal(lambda: replace(loads(), "r", tma_load, src="A[0:K, 0:64]", barrier="full"), "schedule.limit")
 
 

@@ -1,0 +1,33 @@
+"""A kernel without its synchronisation: what is left when every barrier, arrive, await, wait and fence is gone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from exogpu.ir.completion import completes_on, completing_on
+from exogpu.ir.proc import Proc
+from exogpu.ir.stmt import For, If, InstrCall, Role, Stmt
+from exogpu.verify.edits import only_synchronises
+
+Block = tuple[Stmt, ...]
+
+
+def bare(proc: Proc) -> Proc:
+    """The kernel with its data statements alone; copies complete on no barrier."""
+    return replace(proc, body=_left(proc.body), barriers=(), named=())
+
+
+def _left(block: Block) -> Block:
+    return tuple(_stripped(s) for s in block if not only_synchronises(s))
+
+
+def _stripped(stmt: Stmt) -> Stmt:
+    match stmt:
+        case For() | Role():
+            return replace(stmt, body=_left(stmt.body))
+        case If():
+            return replace(stmt, then=_left(stmt.then), orelse=_left(stmt.orelse))
+        case InstrCall() if completes_on(stmt):
+            return completing_on(stmt, None)
+        case _:
+            return stmt

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
+from math import gcd
 
 from exogpu.smt.functions import Functions
 from exogpu.smt.poly import ZERO, Monomial, Poly, lift, symbol
@@ -22,8 +23,11 @@ Triple = tuple[Poly, Poly, Poly]
 class Context:
     """Symbols, definitions and products of one family of queries."""
 
-    def __init__(self, api: TermApi | None = None) -> None:
+    def __init__(self, api: TermApi | None = None, *, sums: bool = False) -> None:
+        """`sums`: give lemmas on what compared sums of more than two symbols are times a factor; loops that are counted
+        as one need them, and elsewhere they cost more than they help."""
         self.api = TermApi() if api is None else api
+        self._with_sums = sums
         self.definitions: list[Formula] = []
         self.functions = Functions()
         self._defined: dict[tuple[object, ...], Poly] = {}
@@ -31,13 +35,16 @@ class Context:
         self._products: dict[Monomial, None] = {}
         self._pinned: list[tuple[str, int]] = []
         self._triples: list[Triple] = []
-        self._distances: set[tuple[Poly, Poly, Poly, int]] = set()
+        self._distances: set[tuple[Poly, Poly, int]] = set()
+        self._sums: dict[Poly, None] = {}
+        self._multiplied: set[tuple[Poly, Poly]] = set()
+        self._spelled: set[tuple[Poly, Poly, range]] = set()
         self._seen = 0
         self._taken = 0
 
     def copy(self) -> Context:
         """A context that starts where this one is; its `new_facts` leaves out what this one has returned."""
-        out = Context(self.api)
+        out = Context(self.api, sums=self._with_sums)
         out.definitions = self.definitions.copy()
         out.functions = self.functions.copy()
         out._defined = self._defined.copy()
@@ -46,6 +53,9 @@ class Context:
         out._pinned = self._pinned.copy()
         out._triples = self._triples.copy()
         out._distances = self._distances.copy()
+        out._sums = self._sums.copy()
+        out._multiplied = self._multiplied.copy()
+        out._spelled = self._spelled.copy()
         out._seen, out._taken = self._seen, self._taken
         return out
 
@@ -95,6 +105,8 @@ class Context:
             ("div", rest, divisor),
             lambda q: self.api.conj((self.le(q * divisor, rest), self.lt(rest, q * divisor + divisor))),
         )
+        self.compared(rest - q * divisor)
+        self.compared(q * divisor + (divisor - 1) - rest)
         if self.never_negative(rest):
             self._natural.update(q.symbols())
         return quotient + q
@@ -109,7 +121,33 @@ class Context:
             inside = self.between(q * divisor, p, q * divisor + divisor)
             return self.api.implies(defined, self.api.conj((self.ge(q, 0), inside)))
 
-        return self._define(("quotient", p, divisor), constraint)
+        q = self._define(("quotient", p, divisor), constraint)
+        whole, times = _factor(p, divisor)
+        self.compared(q * times - whole)
+        self.compared(whole - q * times)
+        return q
+
+    def quotient_among(self, p: Poly, divisor: Poly, values: range) -> Poly:
+        """Floor division by `divisor >= 1` with one of a few results; where it has another, any."""
+        if len(values) == 1:
+            return lift(values.start)
+        defined = self.api.conj((self.ge(divisor, 1), self.between(divisor * values.start, p, divisor * values.stop)))
+
+        def constraint(q: Poly) -> Formula:
+            cases = (self.api.conj((self.eq(q, c), self.between(divisor * c, p, divisor * (c + 1)))) for c in values)
+            return self.api.implies(defined, self.api.disj(cases))
+
+        q = self._define(("among", p, divisor, values), constraint)
+        self.spell_out(q, divisor, values)
+        return q
+
+    def spell_out(self, p: Poly, factor: Poly, values: range) -> None:
+        """What `p * factor` is for each of the values that `p` may have."""
+        if p.constant is None and (p, factor, values) not in self._spelled:
+            self._spelled.add((p, factor, values))
+            cases = (self.api.conj((self.eq(p, c), self.eq(p * factor, factor * c))) for c in values)
+            few = self.between(values.start, p, values.stop)
+            self.definitions.append(self.api.implies(few, self.api.disj(cases)))
 
     def mod(self, p: Poly, divisor: int) -> Poly:
         """Remainder of floor division by a positive constant."""
@@ -168,6 +206,19 @@ class Context:
         """`lo <= p < hi`."""
         return self.api.conj((self.le(lo, p), self.lt(p, hi)))
 
+    def compared(self, p: Poly) -> None:
+        """`p >= 0` is known or tested: products of its symbols with a common factor compare alike."""
+        if not self._with_sums:
+            return
+        common = gcd(*(c for m, c in p.terms if m))
+        if common:
+            p = Poly.of({m: c // common for m, c in p.terms})
+        names = [m for m, _ in p.terms if m]
+        unit = all(abs(c) == 1 for m, c in p.terms if m)
+        if all(len(m) == 1 for m in names) and (len(names) > 2 or not unit):
+            # a difference of two symbols is looked after by the lemmas for every two products
+            self._sums[p] = None
+
     def _known(self, p: Poly) -> Poly:
         """`p`, whose products of symbols get lemmas."""
         for monomial, _ in p.terms:
@@ -189,7 +240,27 @@ class Context:
             facts += self.definitions[self._taken :]
             self._taken = len(self.definitions)
             facts += self._lemmas_of_new_products()
+            facts += self._multiplied_sums()
         return facts
+
+    def _multiplied_sums(self) -> list[Formula]:
+        """What is compared, times each factor that some symbol of it is multiplied with: its sign."""
+        lemmas: list[Formula] = []
+        for p, s in self._multiples():
+            if (p, s) not in self._multiplied:
+                self._multiplied.add((p, s))
+                nonneg = self.ge(s, 0)
+                lemmas.append(self.api.implies(self.api.conj((nonneg, self.ge(p, 0))), self.ge(p * s, 0)))
+                lemmas.append(self.api.implies(self.api.conj((nonneg, self.lt(p, 0))), self.le(p * s, -s)))
+        return lemmas
+
+    def _multiples(self) -> Iterator[tuple[Poly, Poly]]:
+        """Every sum that is compared, with the factors that some symbol of it is multiplied with."""
+        factors: dict[Poly, set[str]] = {}
+        for u, s, _ in self._triples:
+            factors.setdefault(s, set()).update(u.symbols() if len(u.terms[0][0]) == 1 else ())
+        for p in self._sums:
+            yield from ((p, s) for s, multiplied in factors.items() if not multiplied.isdisjoint(p.symbols()))
 
     def _lemmas_of_new_products(self) -> list[Formula]:
         fresh = [t for m in list(self._products)[self._seen :] for t in self._factorings(m)]
@@ -248,17 +319,22 @@ class Context:
         return bool(fresh) or len(self._distances) > told
 
     def _far_apart(self, env: Mapping[str, int]) -> Iterator[Formula]:
-        """For products u*s and v*s, where v is k after u and v*s is not k*s after u*s."""
+        """For differences of factors, and other sums that are compared, whose product with a common factor is wrong."""
         at = {f: _abstract(f, env) for triple in self._triples for f in triple}
-        for (u, s, p), (v, r, q) in combinations(self._triples, 2):
-            k = at[v] - at[u]
-            if s != r or abs(k) < 2 or at[q] - at[p] == k * at[s] or (u, v, s, k) in self._distances:
+        differences = (
+            (v - u, s)
+            for (u, s, p), (v, r, q) in combinations(self._triples, 2)
+            if s == r and abs(at[v] - at[u]) > 1 and at[q] - at[p] != (at[v] - at[u]) * at[s]
+        )
+        for p, s in (*differences, *self._multiples()):
+            k = _abstract(p, env)
+            if _abstract(p * s, env) == k * _abstract(s, env) or (p, s, k) in self._distances:
                 continue
-            self._distances.add((u, v, s, k))
-            grown, nonneg = q - p, self.ge(s, 0)
-            yield self.api.implies(self.eq(v, u + k), self.eq(grown, s * k))
-            yield self.api.implies(self.api.conj((nonneg, self.ge(v, u + k))), self.ge(grown, s * k))
-            yield self.api.implies(self.api.conj((nonneg, self.le(v, u + k))), self.le(grown, s * k))
+            self._distances.add((p, s, k))
+            nonneg = self.ge(s, 0)
+            yield self.api.implies(self.eq(p, k), self.eq(p * s, s * k))
+            yield self.api.implies(self.api.conj((nonneg, self.ge(p, k))), self.ge(p * s, s * k))
+            yield self.api.implies(self.api.conj((nonneg, self.le(p, k))), self.le(p * s, s * k))
 
     def _complete(self) -> None:
         """Lets every variable meet every factor that some variable is multiplied with: lemmas relate products with a
@@ -280,3 +356,14 @@ class Context:
 def _abstract(p: Poly, env: Mapping[str, int]) -> int:
     """The value of a polynomial if every product has the value of its symbol in `env`."""
     return sum(c * (env.get(product(m), 0) if m else 1) for m, c in p.terms)
+
+
+def _factor(p: Poly, divisor: Poly) -> tuple[Poly, int]:
+    """What the largest monomial of a divisor is multiplied with in p, and its own coefficient."""
+    largest, times = max(divisor.terms, key=lambda term: len(term[0]))
+    found: dict[Monomial, int] = {}
+    for m, c in p.terms:
+        rest = list(m)
+        if all(name in rest and not rest.remove(name) for name in largest):  # type: ignore[func-returns-value]
+            found[tuple(rest)] = c
+    return Poly.of(found), times

@@ -26,14 +26,29 @@ def applied(name: str, arguments: tuple[int, ...]) -> str:
     return f"{name}({','.join(map(str, arguments))})"
 
 
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """One unknown number is not 0 (or `wanted` is false: it is) in an iteration, which is one of its arguments."""
+
+    name: str
+    before: Arguments
+    after: Arguments
+    wanted: bool
+
+    def at(self, iteration: int, values: Mapping[str, int]) -> str:
+        """The unknown number of an iteration in a model, as `applied`."""
+        before, after = (tuple(a.value(values) for a in args) for args in (self.before, self.after))
+        return applied(self.name, (*before, iteration, *after))
+
+
 @dataclass(slots=True)
 class Functions:
-    """The applications that one family of queries mentions; `plain` are the counts of arguments at which one unknown
+    """The applications that one family of queries mentions; `plain` are the counts of iterations in which one unknown
     number is not 0, or is."""
 
     unknown: dict[tuple[str, Arguments], Poly] = field(default_factory=dict)
     counts: dict[tuple[Hashable, Poly], Poly] = field(default_factory=dict)
-    plain: dict[Hashable, tuple[str, bool]] = field(default_factory=dict)
+    plain: dict[Hashable, Plain] = field(default_factory=dict)
 
     def copy(self) -> Functions:
         """Applications that are added to the copy are not in this one."""
@@ -45,14 +60,15 @@ class Functions:
             applied(name, tuple(a.value(values) for a in args)): value.value(values)
             for (name, args), value in self.unknown.items()
         }
-        for key, (name, wanted) in self.plain.items():
+        for key, plain in self.plain.items():
             points = sorted({(at.value(values), n.value(values)) for (k, at), n in self.counts.items() if k == key})
             for (p, before), (q, after) in pairwise([(0, 0), *(point for point in points if point[0] > 0)]):
                 missing = after - before
-                free = [k for k in range(p, q) if applied(name, (k,)) not in out]
-                missing -= sum((out[applied(name, (k,))] != 0) == wanted for k in range(p, q) if k not in free)
-                for n, k in enumerate(free):
-                    out[applied(name, (k,))] = int((n < missing) == wanted)
+                names = [plain.at(k, values) for k in range(p, q)]
+                free = [name for name in names if name not in out]
+                missing -= sum((out[name] != 0) == plain.wanted for name in names if name in out)
+                for n, name in enumerate(free):
+                    out[name] = int((n < missing) == plain.wanted)
         return out
 
     def apply(self, ctx: Context, name: str, args: Arguments, below: int) -> Poly:
@@ -72,10 +88,9 @@ class Functions:
         key: Hashable,
         at: Poly,
         holds: Callable[[Poly], Formula],
-        plain: tuple[str, bool] | None = None,
+        plain: Plain | None = None,
     ) -> Poly:
-        """How many v in 0 .. at - 1 satisfy `holds`, which `key` stands for; `plain`: it says that this unknown number
-        of v is not 0 (True), or is."""
+        """How many v in 0 .. at - 1 satisfy `holds`, which `key` stands for; `plain`: what that says, if known."""
         if plain is not None:
             self.plain[key] = plain
         if (key, at) not in self.counts:

@@ -43,6 +43,8 @@ def _narrow(ctx: Context, interval: Interval, var: str, guard: Cond, sizes: Env)
             return _narrow(ctx, interval, var, arg, sizes)
         case Not(Cmp(op, left, right)) if op in _NEGATED:
             return _compare(ctx, interval, var, _NEGATED[op], left, right, sizes)
+        case Not(Cmp("!=", left, right)):
+            return _compare(ctx, interval, var, "==", left, right, sizes)
         case Cmp(op, left, right) if op != "!=":
             return _compare(ctx, interval, var, op, left, right, sizes)
         case _:

@@ -218,6 +218,8 @@ class ChainFormula:
                 return self.ctx.api.disj((self._program_order(x, node), *wakes))
             case InGroup(Group.COPY) if isinstance(node.event.action, AwaitAction):
                 return landed(self.phases, x, node)
+            case InGroup() if self.needs.between_wgmmas(x.event) and FenceKind.REGISTER.made_by(node.event.action):
+                return self._program_order(x, node)
             case InGroup():
                 return self._group_wait(x, node, allowed)
             case TxOn():
@@ -330,8 +332,7 @@ class ChainFormula:
             case Skipped():
                 raise TypeError("found by its count")
             case Flat(anchor, distance, theirs, mine):
-                place = theirs.place(self.model, anchors[anchor]) + distance
-                return mine.at(self.model, place)[loop.var]
+                return mine.after(self.model, theirs, anchors[anchor], distance)[loop.var]
             case First(delta):
                 return to_poly(self.ctx, loop.lo, env) + delta
             case Last(delta):

@@ -26,20 +26,26 @@ UNITS = {1: "thread", WARP: "warp", WARPGROUP: "warpgroup"}
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
-    """An edited kernel, where, and what was done; `kind` groups edits of one sort. `before` is the kernel as it was, if
-    the sequential program may have changed too, because data statements are among those edited."""
+class Change:
+    """What was done, and where; `kind` groups changes of one sort."""
 
     kind: str
     what: str
     span: Span
-    proc: Proc
-    before: Proc | None = None
 
     @property
     def key(self) -> tuple[str, Span]:
-        """Tells the edits of one kernel apart."""
+        """Tells the changes of one kernel apart."""
         return self.what, self.span
+
+
+@dataclass(frozen=True, slots=True)
+class Edit(Change):
+    """An edited kernel. `before` is the kernel as it was, if the sequential program may have changed too, because data
+    statements are among those edited."""
+
+    proc: Proc
+    before: Proc | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,10 @@ from exogpu.ir.walk import index_names
 from exogpu.smt.index import to_poly
 from exogpu.smt.poly import ONE, ZERO, Poly
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.program import Event, Loop, LoopKind, Program
+from exogpu.verify.program import Event, LifeAction, Loop, LoopKind, Program
+
+FARTHEST = 16
+"""Largest distance for which each number of rounds that lie between is a case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +59,15 @@ class Laps:
             place += env[mine.var] - evaluate(mine.lo, env)
         return place
 
-    def place(self, model: Model, x: Instance) -> Poly:
-        """The same of a symbolic execution."""
-        place = x[self.outer.var] * self._length(model) + self._start(model)
+    def within(self, model: Model, x: Instance) -> Poly:
+        """The place of a symbolic execution in its iteration of the outer loop."""
+        place = self._start(model)
         if self.inner:
             mine = self.loops[self.before]
             place = place + x[mine.var] - to_poly(model.ctx, mine.lo, model.sizes)
         return place
 
-    def _length(self, model: Model) -> Poly:
+    def length(self, model: Model) -> Poly:
         """Iterations in one of the outer loop."""
         return sum(self._trips(model), ZERO) + self.lead if self.loops else ONE
 
@@ -76,15 +79,37 @@ class Laps:
         ctx, sizes = model.ctx, model.sizes
         return [ctx.trip(to_poly(ctx, loop.lo, sizes), to_poly(ctx, loop.hi, sizes)) for loop in self.loops]
 
-    def at(self, model: Model, place: Poly) -> dict[str, Poly]:
-        """The iterations in which the event is at, or right after, a place of the flattened loop."""
-        outer = model.ctx.quotient(place, self._length(model))
+    def after(self, model: Model, theirs: Laps, x: Instance, distance: int) -> dict[str, Poly]:
+        """The iterations in which the event is at, or right after, the place `distance` after that of an execution in
+        loops of its own."""
+        mine, length = self.length(model), theirs.length(model)
+        rounds, outer, within = multiple(mine, length), x[theirs.outer.var], theirs.within(model, x) + distance
+        if rounds and abs(distance) <= FARTHEST:
+            passed = model.ctx.quotient_among(within, length, range(min(distance, 0), max(distance, 0) + 1))
+            begun, within = outer + passed, within - passed * length
+            outer = model.ctx.floordiv(begun, rounds)
+            skipped = begun - outer * rounds
+            model.ctx.spell_out(skipped, length, range(rounds))
+            return self._at(model, outer, within + skipped * length)
+        place = outer * length + within
+        outer = model.ctx.quotient(place, mine)
+        return self._at(model, outer, place - outer * mine)
+
+    def _at(self, model: Model, outer: Poly, within: Poly) -> dict[str, Poly]:
+        """The iterations of its loops."""
         out = {self.outer.var: outer}
         if self.inner:
             mine = self.loops[self.before]
-            rest = place - outer * self._length(model)
-            out[mine.var] = rest - self._start(model) + to_poly(model.ctx, mine.lo, model.sizes)
+            out[mine.var] = within - self._start(model) + to_poly(model.ctx, mine.lo, model.sizes)
         return out
+
+
+def multiple(length: Poly, unit: Poly) -> int:
+    """How many times as long one length is as another, if it is whatever the sizes are; else 0."""
+    if unit.constant is not None or not unit.terms:
+        return 0
+    times = length.terms[0][1] // unit.terms[0][1] if length.terms else 0
+    return times if times > 0 and length == unit * times else 0
 
 
 def laps(program: Program, event: Event) -> Laps | None:
@@ -99,7 +124,7 @@ def _laps(program: Program, event: Event) -> Laps | None:
     inside = {e.path[1].position: _sequential(e)[1] for e in program.events if _is_inside(e, own[0])}
     loops = tuple(inside[n] for n in sorted(inside))
     bounds = frozenset[str]().union(*(index_names(loop.lo) | index_names(loop.hi) for loop in loops))
-    if not bounds <= set(program.sizes):
+    if not bounds <= set(program.sizes) or (len(own) == 2 and own[1] not in loops):
         return None
     return Laps(own[0], loops, sum(n < event.path[1].position for n in inside), len(own) == 2)
 
@@ -109,6 +134,9 @@ def _sequential(event: Event) -> list[Loop]:
 
 
 def _is_inside(event: Event, outer: Loop) -> bool:
-    """In exactly one loop that is directly in the outer one, which is the event's first."""
+    """In exactly one loop that is directly in the outer one, which is the event's first; loops that begin and end
+    mbarriers are no rounds of these."""
+    if isinstance(event.action, LifeAction):
+        return False
     loops = [s.loop for s in event.path[:2] if s.loop is not None and s.loop.kind is LoopKind.SEQ]
     return len(loops) == 2 and loops[0].var == outer.var and len(_sequential(event)) == 2

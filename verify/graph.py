@@ -85,6 +85,7 @@ class Search:
         self.keys: dict[int, list[Key]] = {}
         self.waits: dict[tuple[str, int], dict[int, dict[int, list[_Waiting]]]] = {}
         self.told: set[tuple[str, int, int, int, frozenset[Side]]] = set()
+        self.left: set[tuple[int, int, frozenset[Side]]] = set()
         self.ended: set[tuple[int, frozenset[Side]]] = set()
 
     def path_to(self, target: Occurrence) -> list[PathNode] | None:
@@ -101,6 +102,7 @@ class Search:
         parents: dict[_State, _State | None] = {}
         queue: deque[_State] = deque()
         self.told.clear()
+        self.left.clear()
         self.ended.clear()
         for n, t in self._start():
             self._push(queue, parents, (n, t, required - self._fenced(n, t)), None)
@@ -206,8 +208,16 @@ class Search:
                 yield from self._group_waits(group, self.source, self.u.number_at(self.source))
                 for t in self.source.threads if group is Group.COPY else ():
                     yield from self._landed(t)
+                if self.needs.between_wgmmas(self.source.event):
+                    yield from self._register_fences()
             case TxOn() as completion:
                 yield from self._completes(completion, self.source, self.u.number_at(self.source))
+
+    def _register_fences(self) -> Iterator[tuple[int, int]]:
+        """Fences that a thread executes after the source."""
+        for n, thread in ((n, t) for t in self.source.threads for n in self.u.trace(t)):
+            if self.u.items[n].key > self.source.key and FenceKind.REGISTER.made_by(self.u.items[n].event.action):
+                yield n, thread
 
     def _wakes(self) -> Iterator[tuple[int, int]]:
         """Awaits that return only after the source, if that is an arrive."""
@@ -309,13 +319,21 @@ class Search:
 
     def _successors(self, n: int, thread: int, missing: frozenset[Side]) -> Iterator[tuple[int, int]]:
         item = self.u.items[n]
-        for t in self._leaving(item, thread):
-            yield from self._next(t, item.key)
+        if self._first_to_leave(item, n, thread, missing):
+            for t in self._leaving(item, thread):
+                yield from self._next(t, item.key)
         if isinstance(item.event.action, ArriveAction) and self._first_to_tell(item.event.action, n, thread, missing):
             yield from self._woken(item, thread, self.u.barrier_cta(n), self.u.number(n, thread))
         if (n, missing) not in self.ended:  # the same for every thread that executes it
             self.ended.add((n, missing))
             yield from self._ends_elsewhere(n)
+
+    def _first_to_leave(self, item: Occurrence, n: int, thread: int, missing: frozenset[Side]) -> bool:
+        """No lane of its warp has left the event with all others yet."""
+        key = (n, thread // WARP, missing)
+        known = self.needs.temporal and item.event.aligned and key in self.left
+        self.left.add(key)
+        return not known
 
     def _first_to_tell(self, signal: ArriveAction, n: int, thread: int, missing: frozenset[Side]) -> bool:
         """No arrive for this phase has handed on as much yet: the others only lead where the first does."""

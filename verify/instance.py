@@ -131,7 +131,9 @@ class Model:
         ctx = self.ctx
         parts = []
         for loop in event.loops:
-            parts.append(ctx.between(to_poly(ctx, loop.lo, env), env[loop.var], to_poly(ctx, loop.hi, env)))
+            lo, hi = to_poly(ctx, loop.lo, env), to_poly(ctx, loop.hi, env)
+            ctx.compared(hi - 1 - env[loop.var])
+            parts.append(ctx.between(lo, env[loop.var], hi))
         if TASK in env:
             for task in (t for t in self.program.tasks if t.name in env):
                 lo, hi = to_poly(ctx, task.lo, env), to_poly(ctx, task.hi, env)

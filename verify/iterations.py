@@ -1,22 +1,27 @@
-"""The iterations of a loop that its guards choose: an interval, of which periodic guards let some residues pass, and
-guards on unknown numbers those that a function counts."""
+"""The iterations of a loop that its guards choose: an interval less some others, of which periodic guards let some
+residues pass, and guards on unknown numbers those that a function counts."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import gcd, lcm
 
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
+from exogpu.ir.print_expr import index_text
 from exogpu.ir.walk import conjuncts, index_names, substitute_cond, substitute_index
 from exogpu.smt.context import Context
-from exogpu.smt.index import Env, to_formula
+from exogpu.smt.functions import Plain
+from exogpu.smt.index import Env, to_formula, to_poly
 from exogpu.smt.poly import ZERO, Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify.bounds_of import Interval, NotAnInterval, narrow
 from exogpu.verify.derived import applied
 from exogpu.verify.program import Applied
 
+MOST_HOLES = 3
+"""Most guards that leave out an interval each."""
 MOST_RESIDUES = 64
 """Largest period for which residues are counted one by one."""
 
@@ -63,7 +68,7 @@ class Filter:
         if isinstance(last, Not) and not others:
             return ctx.max(at, ZERO) - self._only(conjuncts(last.arg)).below(ctx, at)
         known = (self.key, at) in ctx.functions.counts
-        found = ctx.functions.count(ctx, self.key, at, lambda p: self.passes(ctx, p), self._plain)
+        found = ctx.functions.count(ctx, self.key, at, lambda p: self.passes(ctx, p), self._plain(ctx))
         if isinstance(last, Not) and not known:
             rest = self._only((*others, *conjuncts(last.arg))).below(ctx, at)
             ctx.definitions.append(ctx.eq(found + rest, self._only(tuple(others)).below(ctx, at)))
@@ -72,57 +77,82 @@ class Filter:
     def _only(self, guards: tuple[Cond, ...]) -> Filter:
         """With these guards."""
         names = frozenset[str]().union(*(index_names(g) for g in guards))
-        return replace(self, guards=guards, applied=tuple(a for a in self.applied if a[0] in names))
+        tested = tuple(a for a in self.applied if a[0] in names)
+        names = names.union(*(index_names(a) for _, meaning in tested for a in meaning.args))
+        return replace(self, guards=guards, applied=tested, env=tuple(e for e in self.env if e[0] in names))
 
-    @property
-    def _plain(self) -> tuple[str, bool] | None:
+    def _plain(self, ctx: Context) -> Plain | None:
         """The one unknown number of the iteration that is tested against 0, and whether it is not 0."""
-        if len(self.applied) != 1 or self.applied[0][1].args != (Var(self.var),):
+        if len(self.applied) != 1 or (where := self._argument(*self.applied[0][1].args)) is None:
             return None
         name, meaning = self.applied[0]
+        before, after = (
+            tuple(to_poly(ctx, a, dict(self.env)) for a in args)
+            for args in (meaning.args[:where], meaning.args[where + 1 :])
+        )
         match self.guards:
             case (Cmp("!=", Var(tested), Int(0)),) if tested == name:
-                return meaning.name, True
+                return Plain(meaning.name, before, after, True)
             case (Not(Cmp("!=", Var(tested), Int(0))),) if tested == name:
-                return meaning.name, False
+                return Plain(meaning.name, before, after, False)
             case _:
                 return None
 
+    def _argument(self, *args: Index) -> int | None:
+        """Which one of the arguments is the iteration; the others do not depend on it."""
+        varying = [n for n, a in enumerate(args) if self.var in index_names(a)]
+        return varying[0] if len(varying) == 1 and args[varying[0]] == Var(self.var) else None
+
     @property
     def key(self) -> Hashable:
-        """The same for the same guards on another loop's variable."""
+        """The same for the same guards on another loop's variable, where all else has the same values."""
         one: dict[str, Index] = {self.var: Var("$v")}
         for name, meaning in self.applied:
-            one[name] = Var(f"{meaning.name}{tuple(substitute_index(a, one) for a in meaning.args)}")
-        return tuple(substitute_cond(g, one) for g in self.guards)
+            args = ", ".join(index_text(substitute_index(a, one)) for a in meaning.args)
+            one[name] = Var(f"{meaning.name}({args})")
+        return frozenset(substitute_cond(g, one) for g in self.guards), self.env
 
 
 @dataclass(frozen=True, slots=True)
 class Iterations:
-    """Iterations v of `interval` with `chosen[v mod period]` (every one if the period is 1) that pass the filter."""
+    """Iterations v of `interval` with `chosen[v mod period]` (every one if the period is 1) that pass the filter and
+    lie in no hole; `signed` counts those in holes by inclusion and exclusion: with a minus, what lies in one of them,
+    with a plus, what lies in two, and so on."""
 
     ctx: Context
     interval: Interval
     chosen: tuple[Formula, ...] = ()
     filter: Filter | None = None
+    holes: tuple[Interval, ...] = ()
+    signed: tuple[tuple[int, Interval], ...] = ()
 
     def count(self) -> Cases:
         """How many there are; each number as one term, which products with it are then about."""
-        return tuple((c, self.ctx.natural(n)) for c, n in self._between(self.interval.hi))
+        return tuple((c, self.ctx.natural(n)) for c, n in self._less(self._between(self.interval), None))
 
     def before(self, here: Poly) -> Cases:
         """How many come before iteration `here`."""
-        return self._between(self.ctx.min(self.interval.hi, here))
+        return self._less(self._between(self._until(self.interval, here)), here)
 
     def up_to(self, here: Poly) -> Cases:
         """As `before`, for one of them."""
-        return self._ordered(here)
+        return self._less(self._ordered(self.interval.lo, here), here)
 
-    def _between(self, hi: Poly) -> Cases:
-        return self._ordered(self.ctx.max(hi, self.interval.lo))
+    def _less(self, whole: Cases, here: Poly | None) -> Cases:
+        """Without those in holes, before `here` if that is given."""
+        for sign, hole in self.signed:
+            found = self._between(hole if here is None else self._until(hole, here))
+            whole = tuple((c, n + m * sign) for (c, n), (_, m) in zip(whole, found, strict=True))
+        return whole
 
-    def _ordered(self, hi: Poly) -> Cases:
-        lo, ctx = self.interval.lo, self.ctx
+    def _until(self, interval: Interval, here: Poly) -> Interval:
+        return Interval(interval.lo, self.ctx.min(interval.hi, here))
+
+    def _between(self, interval: Interval) -> Cases:
+        return self._ordered(interval.lo, self.ctx.max(interval.hi, interval.lo))
+
+    def _ordered(self, lo: Poly, hi: Poly) -> Cases:
+        ctx = self.ctx
         if self.filter is not None:
             return ((ctx.api.literal(True), self.filter.below(ctx, hi) - self.filter.below(ctx, lo)),)
         if not self.chosen:
@@ -138,7 +168,8 @@ class Iterations:
     def includes(self, here: Poly) -> Formula:
         """Whether iteration `here` is one of them."""
         ctx = self.ctx
-        inside = ctx.between(self.interval.lo, here, self.interval.hi)
+        outside = (ctx.api.negate(ctx.between(hole.lo, here, hole.hi)) for hole in self.holes)
+        inside = ctx.api.conj((ctx.between(self.interval.lo, here, self.interval.hi), *outside))
         if self.filter is not None:
             return ctx.api.conj((inside, self.filter.passes(ctx, here)))
         if not self.chosen:
@@ -158,21 +189,44 @@ def chosen_iterations(
     """
     interval, periodic, period = whole, list[Cond](), 1
     filtering = [g for g in guards if index_names(g) & unknown.keys()]
-    for guard in (g for g in guards if g not in filtering):
+    others = [g for g in guards if g not in filtering]
+    splitting = [g for g in others if common_period(g, var) is None and _splits(g)]
+    for guard in others:
         step = common_period(guard, var)
+        if guard in splitting:
+            continue
         if step is None:
             interval = narrow(ctx, interval, var, (guard,), env)
         else:
             periodic.append(guard)
             period = lcm(period, step)
     if filtering:
-        return Iterations(ctx, interval, filter=_filter(var, (*filtering, *periodic), env, unknown))
+        return Iterations(ctx, interval, filter=_filter(var, (*filtering, *periodic, *splitting), env, unknown))
     if period > MOST_RESIDUES:
         raise NotAnInterval(f"its guards on {var} repeat only after {period} iterations")
+    if len(splitting) > MOST_HOLES:
+        raise NotAnInterval(f"its guards on {var} leave out more than {MOST_HOLES} intervals")
+    holes = tuple(narrow(ctx, interval, var, (Not(g),), env) for g in splitting)
+    signed = tuple(
+        (-1 if len(some) % 2 else 1, narrow(ctx, interval, var, map(Not, some), env))
+        for k in range(1, len(splitting) + 1)
+        for some in combinations(splitting, k)
+    )
     if not periodic:
-        return Iterations(ctx, interval)
+        return Iterations(ctx, interval, holes=holes, signed=signed)
     passes = (ctx.api.conj(to_formula(ctx, g, {**env, var: lift(r)}) for g in periodic) for r in range(period))
-    return Iterations(ctx, interval, tuple(passes))
+    return Iterations(ctx, interval, tuple(passes), holes=holes, signed=signed)
+
+
+def _splits(guard: Cond) -> bool:
+    """What the guard leaves out may be an interval, rather than what it lets pass."""
+    match guard:
+        case Cmp("!=") | Not(Cmp("==")) | BoolOp("or") | Not(BoolOp("and")):
+            return True
+        case Not(Not(arg)):
+            return _splits(arg)
+        case _:
+            return False
 
 
 def _filter(var: str, guards: tuple[Cond, ...], env: Env, unknown: Mapping[str, Applied]) -> Filter:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import pairwise
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Var
@@ -45,28 +46,57 @@ def lift_path(
     edges: list[Edge],
     axioms: frozenset[str],
     sizes: Env | None,
-) -> list[LiftedChain]:
-    """Readings of a concrete path: a prefix named from x, the rest from y, changing over where an arrive wakes an
-    await (the iterations of two roles are not a fixed distance apart). Without a sequential order, also as if the loops
-    of all roles kept step, nested ones counted as one, or executions were counted (if `sizes` are given)."""
-    out: list[LiftedChain] = []
-    signals = [i + 1 for i, edge in enumerate(edges) if edge is not Edge.PROGRAM_ORDER]
+) -> Iterator[list[LiftedChain]]:
+    """Readings of a concrete path, the most promising first: a prefix named from x, the rest from y, changing over
+    where an arrive wakes an await (the iterations of two roles are not a fixed distance apart), rather at the last; if
+    the executions are close to what they are named from, since then the ends may lie as far apart as they like.
+    Without a sequential order, also as if the loops of all roles kept step, nested ones counted as one, or executions
+    were counted (if `sizes` are given)."""
+    signals = [0, *(i + 1 for i, edge in enumerate(edges) if edge is not Edge.PROGRAM_ORDER)]
     handed = [e is Edge.PROGRAM_ORDER and _same_thread(*ab) for ab, e in zip(pairwise(path), edges, strict=True)]
     steps = list(zip(path, (*handed, False), strict=False))
-    splits = dict.fromkeys((*signals, len(path), 0))
+    splits = list(dict.fromkeys((*signals[::-1], len(path))))
     counts = sizes if any(len(sequential(o.event)) > 1 for o in (x, y, *(n.item for n in path))) else None
-    for split, naming in product(splits, _namings(program, counts)):
-        try:
-            links = tuple(
-                _lift(program, node, on, naming, *(("x", x), ("y", y)) if i < split else (("y", y), ("x", x)))
-                for i, (node, on) in enumerate(steps)
-            )
-        except NotLiftable:
-            continue
-        chain = LiftedChain(links, tuple(edges), axioms)
-        if chain not in out:
-            out.append(chain)
-    return out
+
+    def reading(split: int) -> Iterator[LiftedChain]:
+        for naming in _namings(program, counts):
+            try:
+                links = tuple(
+                    _lift(program, node, on, naming, *(("x", x), ("y", y)) if i < split else (("y", y), ("x", x)))
+                    for i, (node, on) in enumerate(steps)
+                )
+            except NotLiftable:
+                continue
+            chain = LiftedChain(links, tuple(edges), axioms)
+            yield chain
+            if _flat_only(chain):
+                return
+
+    found = [chains for split in splits if (chains := list(reading(split)))]
+    found.sort(key=lambda chains: _distances(chains[0]))
+    at_once = len(found) if program.sequential else 1
+    for some in (found[:at_once], found[at_once:]):
+        yield list(dict.fromkeys(chain for chains in some for chain in chains))
+
+
+def _flat_only(chain: LiftedChain) -> bool:
+    """All iterations are named by distances that do not depend on how long loops are."""
+    places = [w for link in chain.links for _, w in link.where if isinstance(w, Near | Flat | First | Last)]
+    return all(isinstance(w, Flat) and w.mine.inner and w.theirs.inner for w in places)
+
+
+def _distances(chain: LiftedChain) -> int:
+    """How far the links are from what they are named from, in all."""
+    total = 0
+    for link in chain.links:
+        for where in dict.fromkeys(w for _, w in link.where):
+            match where:
+                case Near(delta=n) | Skipped(distance=n) | Flat(distance=n):
+                    total += abs(n)
+                case _:
+                    pass
+        total += abs(link.counted[1]) if link.counted is not None else 0
+    return total
 
 
 @dataclass(frozen=True, slots=True)

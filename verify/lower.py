@@ -75,11 +75,11 @@ from exogpu.verify.program import (
     Loop,
     LoopKind,
     Program,
-    Selection,
     Step,
     TaskVar,
     TxOn,
 )
+from exogpu.verify.selection import Selection
 
 
 @dataclass(slots=True)

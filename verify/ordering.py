@@ -200,7 +200,7 @@ class _ChainSearch:
                 return self._spurious(values)
             found = self._path(unrolling, {"x": x, "y": y})
             if found is not None:
-                return self._learn(found)
+                return self._learn(found, values)
         return self._violation(values)
 
     def _violation(self, values: Values) -> Outcome | None:
@@ -212,7 +212,7 @@ class _ChainSearch:
             return self._spurious(values)
         found = self._path(unrolling, {"x": x, "y": y})
         if found is not None:
-            return self._learn(found)
+            return self._learn(found, values)
         if self._other_tasks_matter(unrolling, x, y):
             return Undecided("whether the two are ordered depends on which other tasks the CTA walks")
         return Violated(unrolling, x, y)
@@ -239,19 +239,21 @@ class _ChainSearch:
         program = self.session.program
         return frozenset(cta for o in pair for cta in (o.first // program.threads, cta_meant(program, o)))
 
-    def _learn(self, found: _Found) -> Undecided | None:
+    def _learn(self, found: _Found, values: Values) -> Undecided | None:
         search, x, y = found.search, found.search.source, found.search.target
         path = shorten(search, found.path, y) if found.path else []
         # names by distance are easier for the solver; where they do not settle it soon, executions are counted
         sizes = search.u.sizes if self.rounds > PATIENCE else None
         edges = [search.edge(a, b) or Edge.PROGRAM_ORDER for a, b in pairwise(path)]
-        lifted = lift_path(self.session.program, x, y, path, edges, search.axioms, sizes)
-        new = [k for c in lifted if (k := _Known(found.direction, c)) not in self.chains.values()]
-        if not new:
-            return Undecided(f"no chain explains why {x.event.label} precedes {y.event.label} in one case")
-        for known in new:
-            self._use(known)
-        return None
+        for lifted in lift_path(self.session.program, x, y, path, edges, search.axioms, sizes):
+            new = [k for c in lifted if (k := _Known(found.direction, c)) not in self.chains.values()]
+            if len(new) < len(lifted) and self.session.refine(values):
+                return None  # a known chain orders the two, but the model has products wrong
+            for known in new:
+                self._use(known)
+            if new:
+                return None
+        return Undecided(f"no chain explains why {x.event.label} precedes {y.event.label} in one case")
 
     def _use(self, known: _Known) -> None:
         """Excludes the pairs that a chain orders."""

@@ -18,6 +18,7 @@ from exogpu.verify.concrete import Occurrence
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import Actor, NoClosedForm, count_before, mixed_guards, thread_guards
 from exogpu.verify.program import (
+    Applied,
     ArriveAction,
     AwaitAction,
     Counted,
@@ -107,9 +108,11 @@ def _of_one_unit(program: Program, event: Event) -> frozenset[Channel]:
 
 
 def alike(program: Program, event: Event) -> Mapping[int, tuple[int, ...]]:
-    """For each thread that performs an event, what its mixed guards see of it: threads with equal values execute it
-    equally often."""
-    names = sorted(frozenset[str]().union(*(index_names(g) for g in mixed_guards(event))))
+    """For each thread that performs an event, what its mixed guards and unknown numbers see of it: threads with equal
+    values execute it equally often."""
+    unknown = (program.derived.get(n) for g in event.guards for n in index_names(g))
+    arguments = (index_names(a) for meaning in unknown if isinstance(meaning, Applied) for a in meaning.args)
+    names = sorted(frozenset[str]().union(*(index_names(g) for g in mixed_guards(event)), *arguments))
     if not names:
         return dict.fromkeys(executors(program, event), ())
     return {thread: tuple(env[n] for n in names if n in env) for thread, env in executions(event)}

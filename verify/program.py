@@ -1,11 +1,11 @@
 """The parallel program: a flat list of events with their place in the program, their executors and their effects.
 
-Both ways in (kernels, sync skeletons) lower to this, and everything behind it is written against this alone.
+Kernels and sync skeletons lower to this, and everything behind it is written against this alone.
 
-An event's `path` is its place: one step per enclosing loop, outermost first, then the event itself. A step's
-`position` is the preorder number inside the enclosing loop body, so two instances compare lexicographically by
-(position, iteration, position, ...). Thread loops are part of the path: in the sequential order they are loops, in
-the parallel program their iteration says which threads execute.
+An event's `path` is its place: one step per enclosing loop, outermost first, then the event itself. A step's `position`
+is the preorder number inside the enclosing loop body, so two instances compare lexicographically by (position,
+iteration, position, ...). Thread loops are part of the path: in the sequential order they are loops, in the parallel
+program their iteration says which threads execute.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from exogpu.smt.functions import applied
 from exogpu.source import Span
 from exogpu.verify.axioms import ASSUMED
 from exogpu.verify.memo import Memo
+from exogpu.verify.selection import Selection
 
 T = TypeVar("T")
 
@@ -166,6 +167,11 @@ class WaitAction:
 
 
 @dataclass(frozen=True, slots=True)
+class LifeAction:
+    """The beginning or the end of an mbarrier."""
+
+
+@dataclass(frozen=True, slots=True)
 class ExitAction:
     """The end of a CTA."""
 
@@ -178,6 +184,7 @@ Action = (
     | ExpectAction
     | AwaitAction
     | WaitAction
+    | LifeAction
     | ExitAction
     | Effect
 )
@@ -203,32 +210,6 @@ class InGroup:
     """Completes with the issuer's next commit of this kind."""
 
     group: Group
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Of a role of `count` units, `size` threads each from thread `base` of a CTA of `cta` threads, the unit `index`
-    executes.
-
-    The units take turns at one program: each of their threads counts the executions of allocations, arrives and
-    awaits by all of them.
-    """
-
-    index: Index
-    count: int
-    size: int
-    base: int
-    cta: int
-
-    def includes(self, thread: int) -> bool:
-        """Whether a thread belongs to the role."""
-        return self.base <= thread % self.cta < self.base + self.count * self.size
-
-    def peers(self, thread: int) -> tuple[int, ...]:
-        """The threads at the place of `thread` in every unit of its CTA, that of unit 0 first."""
-        first = thread // self.cta * self.cta + self.base
-        place = first + (thread - first) % self.size
-        return tuple(place + self.size * unit for unit in range(self.count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,8 +314,8 @@ class Buffer:
 @dataclass(frozen=True, slots=True)
 class Barrier:
     """A barrier: in every CTA `ring` mbarriers; each phase waits for `count` arrivals. A `named` one is a single named
-    barrier in every CTA, whose phases are its generations; a `split` one is the cluster's, kept with CTA 0. A `flag` is
-    an integer in global memory, kept with CTA 0, that rises phase by phase."""
+    barrier in every CTA, whose phases are its generations (`whole`: all threads join it that have not ended); a `split`
+    one is the cluster's, kept with CTA 0. A `flag` is an integer in global memory, likewise, which rises by phases."""
 
     name: str
     ring: int
@@ -343,6 +324,7 @@ class Barrier:
     named: bool = False
     split: bool = False
     flag: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

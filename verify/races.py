@@ -62,7 +62,7 @@ def conflicts(program: Program) -> Iterator[Conflict]:
             # without a sequential order one question covers both orders
             for second in found if program.sequential else found[n:]:
                 if conflicting(first.access, second.access):
-                    yield either_reading(partial(_pair, program, buffer), first, second)
+                    yield either_reading(partial(pair, program, buffer), first, second)
     exits = [e for e in program.events if isinstance(e.action, ExitAction)]
     for name, found in uses.items() if program.sequential else ():
         buffer = program.buffers[name]
@@ -82,12 +82,12 @@ def conflicting(a: Access, b: Access) -> bool:
     return not (a.mode is Mode.REDUCE and b.mode is Mode.REDUCE and a.proxy is b.proxy)
 
 
-def either_reading(pair: Callable[[Use, Use], Conflict], first: Use, second: Use) -> Conflict:
+def either_reading(ordered: Callable[[Use, Use], Conflict], first: Use, second: Use) -> Conflict:
     """The conflict of two uses whose wgmmas may read all of their operands in every warp, and as F5 has it."""
-    whole = pair(_undivided(first), _undivided(second))
+    whole = ordered(_undivided(first), _undivided(second))
     if (whole.first, whole.second) == (first, second):
         return whole
-    return replace(whole, divided=pair(first, second))
+    return replace(whole, divided=ordered(first, second))
 
 
 def _undivided(use: Use) -> Use:
@@ -96,9 +96,11 @@ def _undivided(use: Use) -> Use:
     return replace(use, access=replace(use.access, warp_dim=None))
 
 
-def _pair(program: Program, buffer: Buffer, first: Use, second: Use) -> Conflict:
+def pair(program: Program, buffer: Buffer, first: Use, second: Use) -> Conflict:
+    """The conflict of two uses, whichever comes first."""
     needs = ordering_needs(program, buffer, first, second)
     name = f"{buffer.name}/{first.event.id}-{second.event.id}"
+    alike = not program.sequential and first == second  # which of the two is x does not matter
 
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
         parts = [
@@ -106,6 +108,8 @@ def _pair(program: Program, buffer: Buffer, first: Use, second: Use) -> Conflict
             model.same_task(x, y),
             model.overlap(x, first.access, y, second.access),
         ]
+        if alike:
+            parts.append(model.ctx.api.negate(model.before(y, x)))
         match buffer.memory:
             case Smem() if buffer.alloc is None:
                 pass
@@ -126,6 +130,8 @@ def _pair(program: Program, buffer: Buffer, first: Use, second: Use) -> Conflict
         if isinstance(buffer.memory, FRAGMENTS) and not set(x.threads) & set(y.threads):
             return False
         paired = x.key < y.key if program.sequential else (x.event, x.env) != (y.event, y.env)
+        if alike and y.key < x.key:
+            return False
         return paired and _touch_in_common(unrolling, buffer, x, first.access, y, second.access)
 
     back = None if program.sequential else ordering_needs(program, buffer, second, first)
@@ -292,7 +298,7 @@ def commuting(program: Program, buffer: Buffer) -> Iterator[tuple[Goal, Property
     for first in found:
         for second in found:
             if first.access.mode is second.access.mode is Mode.REDUCE and first.access.proxy is second.access.proxy:
-                yield _pair(program, buffer, first, second).goal, _different_tasks(program, buffer, first, second)
+                yield pair(program, buffer, first, second).goal, _different_tasks(program, buffer, first, second)
 
 
 def _different_tasks(program: Program, buffer: Buffer, first: Use, second: Use) -> Property:

@@ -80,6 +80,10 @@ class Step:
     state: tuple[tuple[str, str], ...] = ()
 
 
+Sizes = tuple[tuple[str, int], ...]
+"""Names and values."""
+
+
 @dataclass(frozen=True, slots=True)
 class Counterexample:
     """A violation that the concrete engine reproduced.
@@ -88,7 +92,7 @@ class Counterexample:
     `replay`: which concrete check confirmed it. `minimal`: no smaller sizes violate the obligation.
     """
 
-    sizes: tuple[tuple[str, int], ...]
+    sizes: Sizes
     facts: tuple[tuple[str, str], ...]
     steps: tuple[Step, ...]
     replay: str
@@ -99,7 +103,8 @@ class Counterexample:
 class Obligation:
     """One obligation. `name` is unique inside the kernel; `rule` is the diagnostic id of its violation;
     `title` says what was to be shown, `question` what the solver was asked (a proof is that there is none).
-    `message`/`span`/`label`/`labels`/`help` make the diagnostic if refuted."""
+    `message`/`span`/`label`/`labels`/`help` make the diagnostic if refuted. `suspected`: sizes at which attempts
+    to prove it failed."""
 
     name: str
     rule: str
@@ -115,6 +120,7 @@ class Obligation:
     counterexample: Counterexample | None = None
     queries: tuple[Query, ...] = ()
     question: str = ""
+    suspected: tuple[Sizes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

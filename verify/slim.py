@@ -26,14 +26,14 @@ Key = tuple[str, Span]
 class Judge(Protocol):
     """Decides edited kernels, in order: each weakening `alone`, or on top of those taken."""
 
-    def __call__(self, edits: Sequence[Edit], /, *, alone: bool) -> Iterable[Assessed]: ...
+    def __call__(self, edits: Sequence[Edit], /, *, alone: bool) -> Iterable[Assessed[Edit]]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Slimmed:
     """Each weakening of a kernel alone, those of the greedy minimum in the order taken, and what is left."""
 
-    alone: tuple[Assessed, ...]
+    alone: tuple[Assessed[Edit], ...]
     taken: tuple[Edit, ...]
     proc: Proc
 

@@ -9,7 +9,8 @@ from exogpu.verify.claim import Claim
 from exogpu.verify.concrete import Env, Occurrence
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.phases import Phases
-from exogpu.verify.program import Event, Program, Selection
+from exogpu.verify.program import Event, Program
+from exogpu.verify.selection import Selection
 from exogpu.verify.single import Property
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.errors import UsageError
 from exogpu.cli.output import render
-from exogpu.cli.targets import procedures, resolve
+from exogpu.cli.targets import Kernel, Target, resolve
 from exogpu.diagnostics import BadInput
-from exogpu.ir.proc import Proc
 from exogpu.report.edits import row
 from exogpu.report.model import Run
 from exogpu.verify.result import Report, Status
@@ -21,22 +20,25 @@ from exogpu.verify.result import Report, Status
 if TYPE_CHECKING:
     # the verifier is loaded only when there is something to verify
     from exogpu.verify.assess import Assessed
-    from exogpu.verify.edits import Edit
+    from exogpu.verify.edits import Change, Edit
 
+T = TypeVar("T")
+C = TypeVar("C", bound="Change")
 K = TypeVar("K")
 
 
 def surveyed(
-    arguments: argparse.Namespace, survey: Callable[[Proc, argparse.Namespace, Run], K], *, last_first: bool = False
+    arguments: argparse.Namespace,
+    read: Callable[[Target], Sequence[T]],
+    survey: Callable[[T, argparse.Namespace, Run], K],
 ) -> tuple[Run, list[K]]:
-    """What `survey` finds of every kernel of the target; of the last of the file first if it may edit the file. A
-    target that is not acceptable is a problem of the run, and as text printed at once."""
+    """What `survey` finds of everything that is to be `read` from the target. A target that is not acceptable is a
+    problem of the run, and as text printed at once."""
     run = Run(deterministic=arguments.deterministic)
     found: list[K] = []
     try:
-        procs = procedures(resolve(arguments.target))
-        for proc in sorted(procs, key=lambda p: p.span.line, reverse=True) if last_first else procs:
-            found.append(survey(proc, arguments, run))
+        for kernel in read(resolve(arguments.target)):
+            found.append(survey(kernel, arguments, run))
     except BadInput as error:
         run = replace(run, problems=error.diagnostics)
         if arguments.format == "text":
@@ -51,23 +53,30 @@ def jobs(arguments: argparse.Namespace) -> int:
     return arguments.jobs or cores()
 
 
-def proof(proc: Proc, arguments: argparse.Namespace) -> Report:
-    """The proof of a kernel; UsageError if it is not proved, since its edits then say nothing."""
-    from exogpu.verify.prove import verify
+def proof(kernel: Kernel, arguments: argparse.Namespace) -> Report:
+    """The proof of a kernel or a skeleton; UsageError if it is not proved, since its edits then say nothing."""
+    from exogpu.cli.decide import decide
 
-    report = verify(proc, axiom_policy(arguments), jobs=jobs(arguments))
+    report = decide(kernel, axiom_policy(arguments), jobs=jobs(arguments))
     if report.status is not Status.PROVED:
-        raise UsageError(f"{proc.name} is not proved, so its edits would say nothing; see `exogpu verify`")
+        raise UsageError(f"{kernel.name} is not proved, so its edits would say nothing; see `exogpu verify`")
     return report
 
 
 def assessed(
     original: Report, edits: Sequence[Edit], arguments: argparse.Namespace, run: Run, *, told: bool = True
-) -> Iterator[Assessed]:
+) -> Iterator[Assessed[Edit]]:
     """What becomes of the edits of a proved kernel; as text each is printed as soon as it is known, if `told`."""
     from exogpu.verify.assess import assess
 
-    for found in assess(original, edits, axiom_policy(arguments), jobs(arguments)):
+    yield from shown(assess(original, edits, axiom_policy(arguments), jobs(arguments)), arguments, run, told=told)
+
+
+def shown(
+    results: Iterable[Assessed[C]], arguments: argparse.Namespace, run: Run, *, told: bool = True
+) -> Iterator[Assessed[C]]:
+    """What becomes of edits; as text each is printed as soon as it is known, if `told`."""
+    for found in results:
         if told and arguments.format == "text":
             print(row(found, run), flush=True)
         yield found

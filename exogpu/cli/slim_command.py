@@ -11,6 +11,7 @@ from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.edited import assessed, proof, surveyed
 from exogpu.cli.output import palette
 from exogpu.cli.patch import patch
+from exogpu.cli.targets import procedures
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
 from exogpu.report.edits import Slimmer, slim_json, slim_text
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 def execute(arguments: argparse.Namespace) -> Exit:
     """Prints each weakening alone, then the greedy minimum; exit 0 if nothing can be taken away, 1 if something can."""
-    run, kernels = surveyed(arguments, _slimmer)
+    run, kernels = surveyed(arguments, procedures, _slimmer)
     status = _status(run, kernels)
     if arguments.format == "json":
         sys.stdout.write(slim_json(run, axiom_policy(arguments), status, kernels))
@@ -42,7 +43,7 @@ def _slimmer(proc: Proc, arguments: argparse.Namespace, run: Run) -> Slimmer:
 
     original = proof(proc, arguments)
 
-    def judge(edits: Sequence[Edit], *, alone: bool) -> Iterator[Assessed]:
+    def judge(edits: Sequence[Edit], *, alone: bool) -> Iterator[Assessed[Edit]]:
         return assessed(original, edits, arguments, run, told=alone)
 
     left = slim(proc, judge)

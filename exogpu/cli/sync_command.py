@@ -9,6 +9,7 @@ from exogpu.cli.axioms import axiom_policy
 from exogpu.cli.edited import jobs, surveyed
 from exogpu.cli.output import palette
 from exogpu.cli.patch import Patch, patch
+from exogpu.cli.targets import last_first, procedures
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
 from exogpu.report.model import Exit, Run
@@ -19,7 +20,7 @@ from exogpu.report.text import headline
 def execute(arguments: argparse.Namespace) -> Exit:
     """Prints the change of each kernel; exit 0 if all are proved as they stand, 1 if changes were found for those that
     are not, 3 if for some there are none."""
-    run, kernels = surveyed(arguments, _synced, last_first=arguments.write)
+    run, kernels = surveyed(arguments, last_first if arguments.write else procedures, _synced)
     status = _status(run, kernels)
     if arguments.format == "json":
         sys.stdout.write(sync_json(run, axiom_policy(arguments), status, kernels))
@@ -54,7 +55,7 @@ def _synced(proc: Proc, arguments: argparse.Namespace, run: Run) -> Synced:
 
 def _print(synced: Synced, arguments: argparse.Namespace, run: Run) -> None:
     lines = [*sync_text(synced, run)]
-    if synced.result != "not found":
+    if synced.report is not None and synced.result != "not found":
         lines.append(headline(run, synced.report, palette(arguments.color)))
     print("\n".join(lines), flush=True)
     if arguments.write and synced.result == "found" and not synced.written:

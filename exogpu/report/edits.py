@@ -18,7 +18,7 @@ from exogpu.verify.result import Report
 if TYPE_CHECKING:
     # the verifier is loaded only by the commands that use it
     from exogpu.verify.assess import Assessed
-    from exogpu.verify.edits import Edit
+    from exogpu.verify.edits import Change, Edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Mutated:
 
     name: str
     span: Span
-    mutants: tuple[Assessed, ...]
+    mutants: tuple[Assessed[Change], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ class Slimmer:
 
     name: str
     span: Span
-    alone: tuple[Assessed, ...]
+    alone: tuple[Assessed[Edit], ...]
     taken: tuple[Edit, ...]
     source: str
     diff: tuple[str, ...]
     proof: Report
 
 
-def row(assessed: Assessed, run: Run) -> str:
+def row(assessed: Assessed[Change], run: Run) -> str:
     """One edit with its line, its fate, and why."""
     edit, verdict = assessed.edit, assessed.verdict
     seconds = "" if run.deterministic else f"{verdict.seconds:6.2f} s  "
@@ -52,7 +52,7 @@ def row(assessed: Assessed, run: Run) -> str:
     return f"{edit.span.line:5d}  {verdict.fate.value:12s}  {seconds}{edit.what}{cause}"
 
 
-def totals(found: Iterable[Assessed]) -> str:
+def totals(found: Iterable[Assessed[Change]]) -> str:
     """How many edits met each fate."""
     counts = Counter(a.verdict.fate.value for a in found)
     return ", ".join(f"{count} {fate}" for fate, count in sorted(counts.items())) or "nothing to edit"
@@ -106,11 +106,11 @@ def _slimmer(run: Run, kernel: Slimmer) -> dict[str, Any]:
     }
 
 
-def _assessed(run: Run, assessed: Assessed) -> dict[str, Any]:
+def _assessed(run: Run, assessed: Assessed[Change]) -> dict[str, Any]:
     verdict = assessed.verdict
     found = _edit(run, assessed.edit) | {"verdict": verdict.fate.value, "cause": verdict.cause}
     return found if run.deterministic else found | {"seconds": round(verdict.seconds, 3)}
 
 
-def _edit(run: Run, edit: Edit) -> dict[str, Any]:
+def _edit(run: Run, edit: Change) -> dict[str, Any]:
     return {"kind": edit.kind, "edit": edit.what, "location": span_json(run, edit.span)}

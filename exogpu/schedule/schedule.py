@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from difflib import unified_diff
@@ -15,6 +16,7 @@ from exogpu.schedule.cursor import Cursor, Gap, Where, choose
 from exogpu.schedule.errors import Refused
 from exogpu.schedule.paths import Edit, Path
 from exogpu.schedule.patterns import parse
+from exogpu.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +126,11 @@ class Schedule:
 
 
 def schedule(proc: Proc) -> Schedule:
-    """The start of a schedule."""
-    return Schedule(proc)
+    """The start of a schedule. What is derived stands in reports where its schedule starts; its statements stand where
+    they come from."""
+    caller = sys._getframe(1)
+    line = caller.f_lineno
+    return Schedule(replace(proc, span=Span(caller.f_code.co_filename, line, 0, line, 0)))
 
 
 def code(proc: Proc) -> str:

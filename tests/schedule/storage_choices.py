@@ -128,8 +128,8 @@ STORAGE: dict[str, Apply] = {
 N = Var("N")
 ARGS = (
     SizeArg("N"),
-    TensorArg("x", Scalar.I32, (Bin("+", N, Int(6)),)),
-    TensorArg("y", Scalar.I32, (Bin("+", N, Int(6)),)),
+    TensorArg("x", Scalar.I32, (Bin("+", N, Int(8)),)),
+    TensorArg("y", Scalar.I32, (Bin("+", N, Int(8)),)),
 )
 
 

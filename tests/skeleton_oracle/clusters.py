@@ -11,7 +11,6 @@ def multicast(b: Build, producer: Team, consumer: Team) -> None:
     """Each CTA loads its half of a slot for both; or the first loads all for both."""
     depth = b.pick((1, 2, 2, 3))
     halves = b.chance(0.6)
-    fenced = b.chance(0.8)  # in the CTA of the copies, too
     rounds = trips(b, depth)
     full, empty, tile = (b.name(p) for p in ("full", "empty", "tile"))
     scope = ', scope="cluster"'
@@ -20,7 +19,7 @@ def multicast(b: Build, producer: Team, consumer: Team) -> None:
 
     def load(r: Round) -> Block:
         announce = [f"wait({empty}[{r.slot}], parity={r.turn} + 1{scope})", f"arrive({full}[{r.slot}], tx={BYTES})"]
-        announce[1:1] = ["proxy_fence(everywhere=True)"] if fenced else []
+        announce[1:1] = ["proxy_fence(everywhere=True)"]  # in the CTA of the copies, too
         part, size = (f"{tile}[{r.slot}, rank]", BYTES // 2) if halves else (f"{tile}[{r.slot}]", BYTES)
         copy = lines(f"tma_load({part}, {full}[{r.slot}], bytes={size}, multicast=(0, 1))")
         return (*lines(*announce), *(copy if halves else (Line("if rank == 0:", copy),)))

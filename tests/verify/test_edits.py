@@ -13,6 +13,7 @@ from exogpu.ir.wellformed import check
 from exogpu.lang import load
 from exogpu.verify.assess import Assessed, Fate, assess
 from exogpu.verify.axioms import Policy
+from exogpu.verify.edits import Edit
 from exogpu.verify.mutants import mutants
 from exogpu.verify.prove import verify
 from exogpu.verify.result import Status
@@ -37,7 +38,7 @@ def k(M: size, Y: f32[M, 64] @ GMEM):
 """
 
 
-def fates(proc: Proc, *kinds: str) -> list[Assessed]:
+def fates(proc: Proc, *kinds: str) -> list[Assessed[Edit]]:
     proof = verify(proc)
     assert proof.status is Status.PROVED
     return list(assess(proof, [m for m in mutants(proc) if m.kind in kinds], Policy()))

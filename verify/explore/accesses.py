@@ -31,7 +31,7 @@ def touch(
     _check_alias(m, s, f)
     mind = m.minds[s.number]
     if warp:
-        mind = Mind(-1, m.together(m.program.warps[s.cta, s.warp]), [])
+        mind = Mind(-1, m.in_common(m.program.warps[s.cta, s.warp]), [])
     source = flight != NO_FLIGHT and mode is Mode.READ
     weight, pos = 1 if warp else s.weight, m.pc[s.number] + 1
     record = Record(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from functools import reduce
 from typing import NamedTuple, NoReturn
 
 from exogpu.ir.instr import Group
@@ -13,7 +14,7 @@ from exogpu.verify.explore.exchange import Told
 from exogpu.verify.explore.finding import Finding, Violation
 from exogpu.verify.explore.flights import Flight, Groups
 from exogpu.verify.explore.hints import Early, Hints, Late
-from exogpu.verify.explore.knowledge import PLAIN, TEMPORAL, Clock, Knowledge, Mind, join, nothing
+from exogpu.verify.explore.knowledge import PLAIN, TEMPORAL, Clock, Knowledge, Mind, common, join, nothing
 from exogpu.verify.explore.mbarriers import Key, Mbarrier
 from exogpu.verify.explore.memory import Memory
 from exogpu.verify.explore.program import Program, Strand
@@ -164,6 +165,12 @@ class Machine:
             found = mine if found is None else join(found, mine)
         assert found is not None
         return found
+
+    def in_common(self, strands: Iterable[int]) -> Knowledge:
+        """What each of their lanes knows: an operation of a warp publishes nothing from lane to lane."""
+        minds = ((self.minds[n], self.program.strands[n].weight) for n in strands)
+        each = [mind.published() if weight == 1 else mind.shared for mind, weight in minds]
+        return tuple(reduce(common, rows) for rows in zip(*each, strict=True))
 
     def temporal(self, s: Strand) -> Clock:
         """What certainly happened before, for each lane of the strand."""

@@ -63,6 +63,7 @@ class Signals:
     weights: dict[int, int] = field(default_factory=dict)
     parities: dict[int, Index] = field(default_factory=dict)
     inits: dict[str, list[Event]] = field(default_factory=dict)
+    invals: dict[str, list[Event]] = field(default_factory=dict)
     values: dict[int, Value] = field(default_factory=dict)
     seen: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
     derived: dict[str, Derived] = field(default_factory=dict)
@@ -100,6 +101,11 @@ class Signals:
                 out = out.union(*(index_names(c) for c in stmt.multicast or ()))
         return out - {TID, RANK}
 
+    @cached_property
+    def ending(self) -> frozenset[str]:
+        """mbarrier arrays that a statement invalidates."""
+        return frozenset(s.barrier.name for s in every_statement(self.skeleton) if isinstance(s, op.Inval))
+
     # -- mbarriers -----------------------------------------------------------------------------------------------
 
     def parts(self, ref: Ref, place: Place, read: Callable[[Index], Index]) -> Iterator[Part]:
@@ -123,7 +129,8 @@ class Signals:
     def initialised(self, name: str, event: Event, count: int, span: Span) -> None:
         """A statement initialises a barrier with an arrival count."""
         barrier = self.barriers[name]
-        if self.arrays[name.partition("[")[0]].count is not None:
+        array = self.arrays[name.partition("[")[0]]
+        if array.count is not None and array.name not in self.ending:
             raise NotModelled(f"`{name}` is initialised before the roles start, and again", span)
         if barrier.count not in (0, count):
             raise NotModelled(f"`{name}` is initialised with different counts", span)
@@ -160,7 +167,8 @@ class Signals:
 
     def named(self, number: Index, count: int | None, place: Place, span: Span) -> Iterator[Part]:
         """The named barriers that the threads of a place mean by an id."""
-        totals = {sum(b.role.threads for b in self.skeleton.bodies if c in b.role.ctas) for c in place.role.ctas}
+        bodies = self.skeleton.bodies
+        totals = {sum(-(-b.role.threads // WARP) for b in bodies if c in b.role.ctas) * WARP for c in place.role.ctas}
         if count is None and len(totals) > 1:
             raise NotModelled("all threads of a CTA are more in one CTA than in another", span)
         wanted = totals.pop() if count is None else count
@@ -168,9 +176,10 @@ class Signals:
             if not 0 <= value < IDS:
                 raise NotModelled(f"there is no named barrier {value}", span)
             name = f"{NAMED}{value}"
-            known = self.barriers.setdefault(name, Barrier(name, 1, wanted, span, named=True))
+            known = self.barriers.setdefault(name, Barrier(name, 1, wanted, span, named=True, whole=count is None))
             if known.count != wanted:
                 raise NotModelled(f"named barrier {value} is used for {known.count} and for {wanted} threads", span)
+            self.barriers[name] = replace(known, whole=known.whole and count is None)
             self.whole_warps(part, span)
             yield from (Part(name, Int(0), piece) for piece in self._apart(part))
 

@@ -120,23 +120,32 @@ def _ended(program: Program, event: Event, cta: int) -> Iterator[Obligation]:
     base = obligation(f"exit/{cta}/{event.id}", rule, title, event.span)
     ends = [e for e in program.events if isinstance(e.action, ExitAction)]
     here = [e for e in ends if cta in {t // program.threads for t in executors(program, e)}]
-    goals: list[list[Goal | Property]] = []
-    for own_ends in dict.fromkeys(tuple(e for e in here if t in executors(program, e)) for t in _threads(program, cta)):
-        touched = [*(uses if outside else []), *([None] if signals else [])]
-        goals.append([_over(program, event, a, end, cta) for end in own_ends for a in touched])
+    touched = [*(uses if outside else []), *([None] if signals else [])]
+    ways: list[tuple[int | None, list[Event]]] = []
+    if own == {cta}:
+        ways.append((None, [e for e in here if executors(program, e) & executors(program, event)]))
+    ways += ((t, [e for e in here if t in executors(program, e)]) for t in _of_each_sort(program, cta))
+    goals = [[_over(program, event, a, end, cta, t) for end in ends_of for a in touched] for t, ends_of in ways]
     found = any_of(program, base, [g for g in goals if g])
     if found.status is not Status.PROVED or found.queries:
         yield found
 
 
-def _threads(program: Program, cta: int) -> range:
-    return range(cta * program.threads, (cta + 1) * program.threads)
+def _of_each_sort(program: Program, cta: int) -> list[int]:
+    """A thread for each sort of those in a CTA that execute the same statements."""
+    sorts: dict[tuple[bool, ...], int] = {}
+    for t in range(cta * program.threads, (cta + 1) * program.threads):
+        sorts.setdefault(tuple(t in executors(program, e) for e in program.events), t)
+    return list(sorts.values())
 
 
-def _over(program: Program, event: Event, access: Access | None, end: Event, cta: int) -> Goal:
+def _over(program: Program, event: Event, access: Access | None, end: Event, cta: int, thread: int | None) -> Goal:
+    """It is over when that thread of the CTA ends; without one, when its own does."""
+
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
         ctx = model.ctx
-        ends_here = ctx.eq(phases.own_cta(y), cta)
+        who = model.same_thread(x.threads, y.threads) if thread is None else ctx.eq(y.threads.first, thread)
+        ends_here = ctx.api.conj((ctx.eq(phases.own_cta(y), cta), who))
         if access is None:
             return ctx.api.conj((ends_here, ctx.eq(phases.cta(x), cta)))
         if not program.buffers[access.buffer].per_cta:
@@ -144,13 +153,13 @@ def _over(program: Program, event: Event, access: Access | None, end: Event, cta
         return ctx.api.conj((ends_here, ctx.eq(model.box(x, access)[0][0], cta)))
 
     def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
-        if y.first // program.threads != cta:
+        if y.first // program.threads != cta or y.first != (x.first if thread is None else thread):
             return False
         if access is None:
             return cta_meant(program, x) == cta
         return not program.buffers[access.buffer].per_cta or cta in concrete_box(x, access)[0]
 
     reads = access is not None and access.mode is Mode.READ
-    name = f"exit/{cta}/{event.id}-{end.id}"
+    name = f"exit/{cta}/{event.id}-{end.id}/{'own' if thread is None else thread}"
     also = AWAITED if access is None and isinstance(event.action, ArriveAction) else None
     return Goal(name, event, end, condition, check, Needs(reads_only=reads), also=also)

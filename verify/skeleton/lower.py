@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from exogpu.ir.evaluate import holds
-from exogpu.ir.index import Bin, Cond, Index, Int, Not, Var
+from exogpu.ir.index import Bin, BoolOp, Cond, Index, Int, Not, Var
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton.operations import Check, Exit, MemoryFence
 from exogpu.ir.skeleton.tree import RANK, TID, Elect, For, If, Let, RoleDecl, Skeleton, Step, Stmt, Unknown
@@ -39,6 +39,8 @@ class Walk:
     blocks: int = 0
     unknowns: dict[str, Unknown] = field(default_factory=dict)
     holders: dict[str, Place] = field(default_factory=dict)
+    users: dict[str, frozenset[int]] = field(default_factory=dict)
+    steps: list[tuple[str, Place, Step]] = field(default_factory=list)
 
     def run(self) -> None:
         """Walks every body."""
@@ -53,6 +55,7 @@ class Walk:
                 for counter in self._counters(f"{role.name}/{n}" if self.divided else role.name, role, stmts):
                     place = counter(place)
                 self.block(stmts, place)
+        self._alike()
 
     # -- counters ------------------------------------------------------------------------------------------------
 
@@ -79,9 +82,12 @@ class Walk:
     def step(self, stmt: Step, place: Place) -> None:
         """Steps are events of which counters count the executions."""
         meaning = place.names[stmt.name]
-        variables = (meaning.name, *self.rounds.get(meaning.name, ())) if isinstance(meaning, Var) else ()
-        if not isinstance(meaning, Var) or not all(self._by_its_holders(v, place) for v in variables):
+        if not isinstance(meaning, Var):
             raise ToldApart(f"the counter `{stmt.name}` differs between threads", stmt.span)
+        variables = (meaning.name, *self.rounds.get(meaning.name, ()))
+        if any(isinstance(self.derived.get(n), Counter) for n in self._conditions(place)):
+            raise NotModelled(f"the counter `{stmt.name}` is stepped where a counter is tested", stmt.span)
+        self.steps += ((v, place, stmt) for v in variables)
         found = self.derived[meaning.name]
         if not isinstance(found, Counter) or found.modulus != stmt.modulus:
             raise NotModelled(f"the counter `{stmt.name}` is stepped in two ways", stmt.span)
@@ -91,17 +97,27 @@ class Walk:
             if isinstance(counter, Counter):
                 self.derived[variable] = replace(counter, steps=(*counter.steps, (event.id, stmt.by)))
 
-    def _by_its_holders(self, counter: str, place: Place) -> bool:
-        """All threads that have a counter execute this, and they alone."""
-        holder = self.holders.get(counter)
-        if holder is None or place.who != holder.who or place.explicit:
-            return False
-        return not any(RANK in self._names(g) for g in place.guards if g not in holder.guards)
+    def _conditions(self, place: Place) -> frozenset[str]:
+        """What the execution of a place depends on."""
+        bounds = (e for s in place.path if s.loop is not None for e in (s.loop.lo, s.loop.hi))
+        return frozenset[str]().union(*(self._names(e) for e in (*place.guards, *bounds)))
+
+    def _alike(self) -> None:
+        """All threads that make use of a counter execute all of its steps; raises if not."""
+        for counter, place, stmt in self.steps:
+            holder, users = self.holders.get(counter), self.users.get(counter, frozenset())
+            alike = holder is not None and users <= {*place.who} and not place.explicit
+            if (
+                holder is None
+                or not alike
+                or any(RANK in self._names(g) for g in place.guards if g not in holder.guards)
+            ):
+                raise ToldApart(f"the counter `{stmt.name}` differs between threads", stmt.span)
 
     # -- control -------------------------------------------------------------------------------------------------
 
-    def block(self, stmts: tuple[Stmt, ...], place: Place) -> None:
-        """The statements of a block, each where the ones before leave off."""
+    def block(self, stmts: tuple[Stmt, ...], place: Place) -> Place | None:
+        """The statements of a block, each where the ones before leave off; the place behind them, if there is one."""
         self.blocks += 1
         place = replace(place, block=self.blocks)
         for n, stmt in enumerate(stmts):
@@ -117,18 +133,22 @@ class Walk:
                 case If() if turns(stmts[n - 1] if n else None, stmt):
                     pass  # it is counted with the step before
                 case If():
-                    place = self.branch(stmt, place)
+                    behind = self.branch(stmt, place)
+                    if behind is None:
+                        return None
+                    place = behind
                 case Elect():
                     place = self.elect(stmt, place)
                 case Exit():
                     self.emit.exit(stmt, place)
-                    return
+                    return None
                 case _:
-                    behind = stmts[n + 1] if n + 1 < len(stmts) else None
-                    acquired = behind.scope if isinstance(behind, MemoryFence) else None
+                    following = stmts[n + 1] if n + 1 < len(stmts) else None
+                    acquired = following.scope if isinstance(following, MemoryFence) else None
                     for where, fence in published(stmt, place):
                         self.emit.operation(stmt, where, read, Fences(fence, acquired))
             place = replace(place, fenced=after(stmt, place, self.skeleton, read))
+        return place
 
     def let(self, stmt: Let, place: Place) -> Place:
         """A name for an expression, or the start of a counter."""
@@ -174,7 +194,7 @@ class Walk:
             raise NotModelled("threads end inside a loop or a nested branch", body[0].span)
         return replace(place, who=tuple(t for t in place.who if t not in who))
 
-    def branch(self, stmt: If, place: Place) -> Place:
+    def branch(self, stmt: If, place: Place) -> Place | None:
         """A condition on the thread alone is decided here; others become guards."""
         test = self.cond(stmt.cond, place)
         names = self._names(test)
@@ -184,15 +204,20 @@ class Walk:
             place = self._after(stmt.then, place, self.inside(chosen, place, stmt.then))
             return self._after(stmt.orelse, place, self.inside(others, place, stmt.orelse))
         explicit = place.explicit or TID in names
-        if any(isinstance(s, Exit) for s, _ in nested((*stmt.then, *stmt.orelse))):
-            if any(s.loop is not None for s in place.path) or not _ends(stmt.then) or stmt.orelse:
-                raise NotModelled("threads end inside a loop or a nested branch", stmt.span)
-            self.block(stmt.then, replace(place, guards=(*place.guards, *conjuncts(test)), explicit=explicit))
-            return replace(place, guards=(*place.guards, *conjuncts(Not(test))), explicit=explicit)
+        ending = any(isinstance(s, Exit) for s, _ in nested((*stmt.then, *stmt.orelse)))
+        if ending and any(s.loop is not None for s in place.path):
+            raise NotModelled("threads end inside a loop", stmt.span)
+        ways: list[tuple[Cond, ...]] = []
         for body, guard in ((stmt.then, test), (stmt.orelse, Not(test))):
-            if body:
-                self.block(body, replace(place, guards=(*place.guards, *conjuncts(guard)), explicit=explicit))
-        return place
+            inside = replace(place, guards=(*place.guards, *conjuncts(guard)), explicit=explicit)
+            end = self.block(body, inside)
+            if end is not None and end.who != place.who:
+                raise NotModelled("some threads end inside a nested branch", stmt.span)
+            ways += [] if end is None else [end.guards[len(place.guards) :]]
+        if not ending or not ways:
+            return place if ways else None
+        alive = ways[0] if len(ways) == 1 else (BoolOp("or", tuple(BoolOp("and", way) for way in ways)),)
+        return replace(place, guards=(*place.guards, *alive), explicit=explicit)
 
     def _names(self, e: Index | Cond) -> frozenset[str]:
         """What an expression depends on, also through unknown numbers."""
@@ -233,12 +258,19 @@ class Walk:
         unknown = (self.derived.get(n) for n in index_names(out))
         if not place.explicit and any(TID in self._names(a) for m in unknown if isinstance(m, Applied) for a in m.args):
             raise ToldApart("an unknown number differs between threads", place.role.span)
+        self._using(out, place)
         return out
 
     def cond(self, c: Cond, place: Place) -> Cond:
         """A condition, likewise."""
         out = substitute_cond(c, self._meanings(c, place))
+        self._using(out, place)
         return folded_cond(out, place.who) if place.divided else out
+
+    def _using(self, e: Index | Cond, place: Place) -> None:
+        """The threads of a place make use of the counters that an expression names."""
+        for name in self._names(e) & self.derived.keys():
+            self.users[name] = self.users.get(name, frozenset()) | {*place.who}
 
     def _meanings(self, e: Index | Cond, place: Place) -> dict[str, Index]:
         out = dict(place.names)
@@ -260,11 +292,6 @@ class _Naming:
 
     def __call__(self, place: Place) -> Place:
         return place.naming(self.name, Var(self.variable))
-
-
-def _ends(stmts: tuple[Stmt, ...]) -> bool:
-    """The last statement is the end of the thread."""
-    return bool(stmts) and isinstance(stmts[-1], Exit)
 
 
 def elected(place: Place) -> tuple[int, ...]:

@@ -16,9 +16,7 @@ from itertools import product
 from exogpu.ir.collective import plus
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, Index, Int, Var
-from exogpu.ir.walk import index_names
 from exogpu.verify.concrete import Occurrence
-from exogpu.verify.derived import concrete
 from exogpu.verify.phases import Channel, arrives, awaits, channels, copies
 from exogpu.verify.program import (
     Barrier,
@@ -34,9 +32,11 @@ from exogpu.verify.program import (
 )
 from exogpu.verify.skeleton.barriers import Signals
 from exogpu.verify.skeleton.flags import flag_numbers, renumbered
-from exogpu.verify.skeleton.flows import Flow, parties
+from exogpu.verify.skeleton.flows import Flow, Party, parties
+from exogpu.verify.skeleton.lives import Lives, numbered_lives
 from exogpu.verify.skeleton.optional import told_apart
-from exogpu.verify.skeleton.sample import by_thread
+from exogpu.verify.skeleton.sample import by_thread, value
+from exogpu.verify.skeleton.teams import Turns, enumerate_phases, natural
 from exogpu.verify.skeleton.unsupported import NotModelled
 
 MOST_RATES = 4
@@ -50,12 +50,13 @@ def expects(program: Program, barrier: str) -> list[Event]:
 
 @dataclass(frozen=True, slots=True)
 class Phased:
-    """The program with a phase for every signal and wait of its mbarriers; the flows of each, and the slot of its
-    phase 0 (phase p is in slot p + start modulo the ring)."""
+    """The program with a phase for every signal and wait of its mbarriers; the flows of each, the slot of its
+    phase 0 (phase p is in slot p + start modulo the ring), and the lives of those that end."""
 
     program: Program
     flows: dict[str, tuple[Flow, ...]]
     starts: dict[str, int]
+    lives: dict[str, Lives]
 
 
 def deliveries(program: Program, barrier: str) -> list[Event]:
@@ -71,7 +72,7 @@ def holds(program: Program, barrier: str) -> list[Event]:
 def _own_arrives(program: Program, flows: Iterable[Flow], hold: Event) -> Flow:
     """The arrivals of the threads that hold a phase: it is the one of their next arrival."""
     mine = channels(program, hold)
-    found = next((f for f in flows if f.arrivals and mine <= f.channels), None)
+    found = next((f for f in flows if f.arrivals and f.turns is None and mine <= f.channels), None)
     if found is None:
         raise NotModelled("a thread that holds a phase does not arrive itself", hold.span)
     return found
@@ -81,6 +82,7 @@ def numbered(program: Program, signals: Signals) -> Phased:
     """Numbers the phases of all mbarriers."""
     flows: dict[str, tuple[Flow, ...]] = {}
     starts: dict[str, int] = {}
+    lives: dict[str, Lives] = {}
     events = list(program.events)
     derived = dict(program.derived)
     for barrier in program.barriers.values():
@@ -95,23 +97,30 @@ def numbered(program: Program, signals: Signals) -> Phased:
         for flow in found:
             of = tuple(e.id for e in flow.statements)
             for e in flow.statements:
-                events[e.id] = replace(events[e.id], numbering=flow.numbers or Counted(of, flow.rate))
+                stated = natural(program, e, signals.slots[e.id], barrier.ring) if flow.turns is not None else None
+                counted = flow.numbers or Counted(of, flow.rate)
+                events[e.id] = replace(events[e.id], numbering=counted if stated is None else Stated(stated))
         for hold in holds(program, barrier.name):
             flow = _own_arrives(program, found, hold)
             numbering = Counted(tuple(e.id for e in flow.statements), flow.rate)
             events[hold.id] = replace(events[hold.id], numbering=numbering)
-        for wait in awaits(program, barrier.name):
+        if barrier.name in signals.invals:
+            lives[barrier.name], ends = numbered_lives(program, barrier, found, signals)
+            renumbered(events, ends)
+        for wait in awaits(program, barrier.name) if _goes_on(lives.get(barrier.name)) else ():
             parity = _growing(signals.parities[wait.id], derived)
             ahead = _ahead(replace(program, derived=derived), barrier, wait, parity, signals)
             phase = _phase(signals, barrier, wait, parity, ahead, start)
             events[wait.id] = replace(events[wait.id], numbering=Stated(phase))
         flows[barrier.name] = found
     out = replace(program, events=tuple(events), derived=derived)
-    renewed = {
-        name: tuple(replace(f, statements=tuple(out.events[e.id] for e in f.statements)) for f in found)
-        for name, found in flows.items()
-    }
-    return Phased(out, renewed, starts)
+    renewed = {name: tuple(f.renewed(out) for f in found) for name, found in flows.items()}
+    return Phased(out, renewed, starts, {name: found.renewed(out) for name, found in lives.items()})
+
+
+def _goes_on(lives: Lives | None) -> bool:
+    """Parities count all phases of the barrier."""
+    return lives is None or not lives.several
 
 
 # -- signals -----------------------------------------------------------------------------------------------------------
@@ -119,6 +128,8 @@ def numbered(program: Program, signals: Signals) -> Phased:
 
 def _start(program: Program, barrier: Barrier, signals: Signals) -> int:
     """The slot of the first signal."""
+    if _team(program, barrier, parties(program, arrives(program, barrier.name)), signals) is not None:
+        return 0
     for e in (*arrives(program, barrier.name), *copies(program, barrier.name)):
         thread = min(t for t, _ in channels(program, e))
         mine = tuple(s for s in arrives(program, barrier.name) if any(t == thread for t, _ in channels(program, s)))
@@ -131,14 +142,44 @@ def _flows(program: Program, barrier: Barrier, signals: Signals, start: int) -> 
     """What arrives, then what only delivers or announces bytes."""
     arriving = parties(program, arrives(program, barrier.name))
     rates = _arrival_rates(program, barrier, arriving, signals)
-    arrivals = [Flow(t, group, n, _weight(group, signals)) for (t, group), n in zip(arriving, rates, strict=True)]
+    team = _team(program, barrier, arriving, signals)
+    if team is not None:
+        yield replace(team, arrivals=_weight(team.statements, signals))
+    each = zip(arriving, rates, strict=True) if team is None else ()
+    arrivals = [Flow(through, group, n, _weight(group, signals)) for (through, group), n in each]
     yield from arrivals
     phases = {_executions(program, barrier, group) // rate for (_, group), rate in zip(arriving, rates, strict=True)}
     for other in (deliveries(program, barrier.name), expects(program, barrier.name)):
-        for through, found in parties(program, other):
-            for group, numbers in told_apart(program, barrier, found, arrivals, signals.slots, start):
+        found = parties(program, other)
+        teams = [_team(program, barrier, part, signals) for part in _parts(found)]
+        if teams and all(teams):
+            yield from (t for t in teams if t is not None)
+            continue
+        for through, statements in found:
+            for group, numbers in told_apart(program, barrier, statements, arrivals, signals.slots, start):
                 rate = _together(program, barrier, group, signals, start, phases) if numbers is None else 1
                 yield Flow(through, group, rate, 0, numbers)
+
+
+def _parts(found: list[Party]) -> Iterator[list[Party]]:
+    """The first statements of all parties, then their second ones, and so on, if they have equally many."""
+    for n in range(max((len(group) for _, group in found), default=0)):
+        yield [(through, group[n : n + 1]) for through, group in found]
+
+
+def _team(program: Program, barrier: Barrier, found: list[Party], signals: Signals) -> Flow | None:
+    """Parties that take turns: at a small size, the indices of their slots go through all phases, each once."""
+    statements = tuple(e for _, group in found for e in group)
+    stated = {e.id: natural(program, e, signals.slots[e.id], barrier.ring) for e in statements}
+    indices = {e: index for e, index in stated.items() if index is not None}
+    sizes = {frozenset(Tallies(cta for _, cta in through).items()) for through, _ in found}
+    if len(found) < 2 or len(indices) < len(statements) or len(sizes) > 1 or not all(group for _, group in found):
+        return None
+    firsts = [(min(t for t, _ in through), group) for through, group in found]
+    if not enumerate_phases([by_thread(program, group, t, barrier) for t, group in firsts], indices):
+        return None
+    channels = frozenset[Channel]().union(*(through for through, _ in found))
+    return Flow(channels, statements, 1, 0, turns=Turns(tuple(found)))
 
 
 def _weight(statements: Iterable[Event], signals: Signals) -> int:
@@ -152,7 +193,7 @@ def _weight(statements: Iterable[Event], signals: Signals) -> int:
 def _arrival_rates(
     program: Program,
     barrier: Barrier,
-    parties: list[tuple[frozenset[Channel], tuple[Event, ...]]],
+    parties: list[Party],
     signals: Signals,
 ) -> tuple[int, ...]:
     """Executions in each phase, so that the arrivals make up the barrier's count; all 1 if nothing fits."""
@@ -243,16 +284,20 @@ def _ahead(program: Program, barrier: Barrier, wait: Event, parity: Index, signa
     group = tuple(e for e in found if any(t == thread for t, _ in channels(program, e)))
     latest: dict[int, int] = {}
     gaps: list[tuple[Occurrence, int]] = []
-    for o in by_thread(program, group, thread, barrier):
+    walk = by_thread(program, group, thread, barrier)
+    mine = [o for o in walk if o.event.id == wait.id]
+    if _jumps([(evaluate(signals.slots[wait.id], o.env), value(program, parity, o)) for o in mine]):
+        return Int((_offset(parity) + 1) // 2)
+    for o in walk:
         slot = evaluate(signals.slots[o.event.id], o.env)
-        tested = _value(program, signals.parities[o.event.id], o) % 2
+        tested = value(program, signals.parities[o.event.id], o) % 2
         before = latest.get(slot)
         if before is None:
             latest[slot] = -1 if tested else 0
         elif before % 2 != tested:
             latest[slot] = before + 1
         if o.event.id == wait.id:
-            gaps.append((o, (_value(program, parity, o) - latest[slot]) // 2))
+            gaps.append((o, (value(program, parity, o) - latest[slot]) // 2))
     return _linear(wait, gaps) if gaps else Int(0)
 
 
@@ -274,7 +319,22 @@ def _linear(wait: Event, values: Sequence[tuple[Occurrence, int]]) -> Index:
     return out if all(evaluate(out, o.env) == n for o, n in values) else Int(start)
 
 
-def _value(program: Program, e: Index, at: Occurrence) -> int:
-    """An expression where an event is executed; derived variables that the event itself does not name, too."""
-    missing = index_names(e) & program.derived.keys() - at.env.keys()
-    return evaluate(e, {**at.env, **{n: concrete(program, n, at.event, at.env) for n in missing}})
+def _jumps(stated: list[tuple[int, int]]) -> bool:
+    """A number in a slot grows by more than one at once: others wait for what comes between, so it counts phases."""
+    latest: dict[int, int] = {}
+    found = False
+    for slot, number in stated:
+        found |= number > latest.get(slot, number) + 1
+        latest[slot] = number
+    return found
+
+
+def _offset(parity: Index) -> int:
+    """What is added to the number of a phase: 1 by those that wait for the one before in its slot."""
+    match parity:
+        case Bin("+", _, Int(k)):
+            return k
+        case Bin("-", _, Int(k)):
+            return -k
+        case _:
+            return 0

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Index, Int
 from exogpu.smt.index import to_formula, to_poly
+from exogpu.smt.poly import ZERO
 from exogpu.smt.terms import Formula
 from exogpu.verify.bounds import bounds, target_cta
 from exogpu.verify.claim import Claim
@@ -20,6 +22,7 @@ from exogpu.verify.concrete import Env, Occurrence, Unrolling, cta_meant
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal
+from exogpu.verify.ordinal import count_all
 from exogpu.verify.performed import performed
 from exogpu.verify.phases import Phases, arrives, awaits, channels
 from exogpu.verify.pieces import Piece
@@ -28,13 +31,17 @@ from exogpu.verify.races import Conflict, conflicts
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
 from exogpu.verify.skeleton.barriers import Value
+from exogpu.verify.skeleton.coverage import between
 from exogpu.verify.skeleton.flags import flag_pieces
 from exogpu.verify.skeleton.flows import Flow, parties, totals
 from exogpu.verify.skeleton.init import initialisation
+from exogpu.verify.skeleton.leaving import warps
+from exogpu.verify.skeleton.lives import Lives, life_pieces
 from exogpu.verify.skeleton.numbering import holds as holding
 from exogpu.verify.skeleton.observed import observed
 from exogpu.verify.skeleton.reading import Checked
 from exogpu.verify.skeleton.settle import any_of, obligation, settle, with_more
+from exogpu.verify.skeleton.teams import Turns, each_once
 from exogpu.verify.skeleton.together import comes_first
 from exogpu.verify.skeleton.transfers import balanced
 from exogpu.verify.split import in_turns
@@ -50,6 +57,7 @@ class Facts:
     inits: dict[str, tuple[Event, ...]]
     values: dict[int, Value]
     checks: tuple[Checked, ...]
+    lives: dict[str, Lives]
 
 
 def pieces(program: Program, facts: Facts) -> Iterator[Piece]:
@@ -68,6 +76,9 @@ def _race(program: Program, conflict: Conflict) -> Iterator[Obligation]:
     title = f"{one} and {other} on {conflict.buffer.name} are ordered"
     base = obligation(conflict.goal.name, conflict.rule, title, second.access.span)
     found = settle(program, base, (conflict.goal,))
+    if found.status is not Status.PROVED:
+        ways = (settle(program, base, way) for way in between(program, conflict))
+        found = next((way for way in ways if way.status is Status.PROVED), found)
     if found.status is not Status.PROVED or found.chains or found.queries:
         yield found
 
@@ -108,7 +119,10 @@ def _check(checked: Checked) -> Claim:
 def _mbarrier(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piece]:
     flows = facts.flows[barrier.name]
     waits = awaits(program, barrier.name)
-    yield from initialisation(program, barrier, facts.inits.get(barrier.name, ()), facts.slots)
+    if barrier.name in facts.lives:
+        yield from life_pieces(program, facts.lives[barrier.name], flows)
+    else:
+        yield from initialisation(program, barrier, facts.inits.get(barrier.name, ()), facts.slots)
     if not flows and not waits:
         return
     for hold in holding(program, barrier.name):
@@ -116,10 +130,12 @@ def _mbarrier(program: Program, facts: Facts, barrier: Barrier) -> Iterator[Piec
         yield Piece(1, partial(_slot, barrier=barrier, event=hold, slot=slot, start=start))
         yield Piece(6, partial(_open, barrier=barrier, event=hold, flows=flows, slots=facts.slots))
         yield Piece(1, partial(_held, barrier=barrier, hold=hold, flows=flows))
-    yield Piece(1, lambda _: (_count(barrier, flows),))
+    yield Piece(1, lambda p: (_count(p, barrier, flows),))
     yield Piece(2, lambda p: (balanced(p, barrier, flows),))
     yield Piece(3, partial(observed, barrier=barrier, flows=flows))
     for flow in flows:
+        if flow.turns is not None:
+            yield Piece(3, partial(_in_turn, barrier=barrier, flow=flow, turns=flow.turns))
         for event in flow.statements:
             slot, start = facts.slots[event.id], facts.starts[barrier.name]
             yield Piece(1, partial(_slot, barrier=barrier, event=event, slot=slot, start=start))
@@ -144,7 +160,7 @@ def _generations(program: Program, facts: Facts, barrier: Barrier) -> Iterator[P
     """A named barrier, or the cluster's: a thread that waits is itself part of the next generation, so it cannot miss
     one."""
     flows = joins(program, barrier)
-    yield Piece(1, lambda _: (_count(barrier, flows),))
+    yield Piece(1, lambda p: (_count(p, barrier, flows),))
     for flow in flows:
         for event in flow.statements:
             yield Piece(6, partial(_open, barrier=barrier, event=event, flows=flows, slots=facts.slots))
@@ -159,18 +175,29 @@ def joins(program: Program, barrier: Barrier) -> tuple[Flow, ...]:
     return tuple(Flow(through, statements, 1, 1) for through, statements in found)
 
 
-def _count(barrier: Barrier, flows: tuple[Flow, ...]) -> Obligation:
+def _count(program: Program, barrier: Barrier, flows: tuple[Flow, ...]) -> Obligation:
     title = f"each {'generation' if barrier.named else 'phase'} of {barrier.name} gets {barrier.count} arrivals"
     base = obligation(f"count/{barrier.name}", "bar.count" if barrier.named else "mbar.count", title, barrier.span)
     per_cta: dict[int, int] = {}
-    for flow in flows:
-        for _, cta in flow.channels:
+    for flow in flows if not barrier.named or barrier.split else ():
+        for _, cta in flow.of_one_phase:
             per_cta[cta] = per_cta.get(cta, 0) + flow.rate * flow.arrivals
+    for cta, _ in warps(program, barrier, flows) if barrier.named and not barrier.split else ():
+        per_cta[cta] = per_cta.get(cta, 0) + WARP
     wrong = {n for n in per_cta.values() if n != barrier.count}
     if not wrong:
         return base
     reason = f"it waits for {barrier.count} arrivals in a phase, and {min(wrong)} make up a round of those that arrive"
     return replace(base, status=Status.UNKNOWN, reason=reason)
+
+
+def _in_turn(program: Program, barrier: Barrier, flow: Flow, turns: Turns) -> Iterator[Obligation]:
+    """Of those that take turns, exactly one contributes to each phase."""
+    event = flow.statements[0]
+    title = f"line {event.span.line} and others take turns at the phases of {barrier.name}"
+    base = obligation(f"turns/{barrier.name}/{event.id}", "mbar.count", title, event.span)
+    parts = [p for cta in sorted(flow.ctas) for p in each_once(turns.members(program, cta), cta)]
+    yield settle(program, base, parts)
 
 
 def _slot(program: Program, barrier: Barrier, event: Event, slot: Index, start: int) -> Iterator[Obligation]:
@@ -231,16 +258,21 @@ def _meeting(program: Program, flows: Sequence[Flow], event: Event) -> Iterator[
     return (f for f in flows if f.ctas & meant)
 
 
-def enough(barrier: Barrier, flow: Flow, event: Event, behind: int) -> Property:
-    """A flow goes as far as the phase that lies `behind` the event's."""
+def enough(barrier: Barrier, flow: Flow, event: Event, behind: int, ends: Sequence[Event] = ()) -> Property:
+    """A flow goes as far as the phase that lies `behind` the event's, or its threads come to one of the `ends`."""
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         (x,) = xs
         ctx = model.ctx
         phase = phases.phase(x) - behind
         here = ctx.api.disj(ctx.eq(phases.cta(x), cta) for cta in sorted(flow.ctas))
-        less = ctx.api.disj(ctx.lt(total, (phase + 1) * flow.rate) for total in totals(model, flow))
-        return ctx.api.conj((here, ctx.ge(phase, 0), less))
+        done = totals(model, flow)
+        gone = [ZERO] * len(done)
+        if ends:
+            gone = [sum((count_all(model, e, t) for e in ends), ZERO) for t in flow.threads(model.program)]
+        pairs = zip(done, gone, strict=True)
+        less = (ctx.api.conj((ctx.lt(n, (phase + 1) * flow.rate), ctx.eq(end, 0))) for n, end in pairs)
+        return ctx.api.conj((here, ctx.ge(phase, 0), ctx.api.disj(less)))
 
     name = f"{barrier.name}/{event.id}/enough-{flow.statements[0].id}"
     return Property(name, (event,), bad, None)
@@ -267,7 +299,11 @@ def _held(program: Program, barrier: Barrier, hold: Event, flows: tuple[Flow, ..
     title = f"{hold.label} (line {hold.span.line}) is followed by an arrive of its thread"
     base = obligation(f"held/{barrier.name}/{hold.id}", "mbar.count", title, hold.span)
     mine = channels(program, hold)
-    yield settle(program, base, [enough(barrier, f, hold, 0) for f in flows if f.arrivals and mine <= f.channels])
+    yield settle(
+        program,
+        base,
+        [enough(barrier, f, hold, 0) for f in flows if f.arrivals and f.turns is None and mine <= f.channels],
+    )
 
 
 def _announced(program: Program, barrier: Barrier, event: Event, flows: tuple[Flow, ...]) -> Iterator[Obligation]:
@@ -287,10 +323,12 @@ def _not_lapped(program: Program, barrier: Barrier, wait: Event, flows: tuple[Fl
     base = obligation(f"parity/{barrier.name}/{wait.id}", "mbar.parity_alias", title, wait.span)
     for cta in sorted({cta for _, cta in channels(program, wait)}):
         here = [f for f in flows if cta in f.ctas and f.numbers is None]
-        mine = [f for f in here if f.arrivals and {c for c in channels(program, wait) if c[1] == cta} <= f.channels]
+        each = [f for f in here if f.turns is None]
+        waiting = {c for c in channels(program, wait) if c[1] == cta}
+        mine = [f for f in each if f.arrivals and waiting <= f.channels]
         ways = [[_overtaking(barrier, wait, s, cta, own=True) for s in f.statements] for f in mine]
         ways += [[_overtaking(barrier, wait, s, cta) for s in f.statements] for f in here]
-        apart = [(f, by) for f in here if len(by_cta := _from(program, f, cta)) > 1 for by in by_cta]
+        apart = [(f, by) for f in each if len(by_cta := _from(program, f, cta)) > 1 for by in by_cta]
         ways += [[_overtaking(barrier, wait, s, cta, by=by) for s in f.statements] for f, by in apart]
         found = any_of(program, base, ways)
         if found.status is not Status.PROVED:

@@ -2,7 +2,7 @@
 completion).
 
 That a wait for a phase returns before is shown for each wait anyway, so what is left is that there is one: some thread
-waits for one phase after the other, and goes as far.
+waits for one phase after the other, and goes as far; or several do, in turn.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections.abc import Iterator, Sequence
 from exogpu.smt.poly import ZERO
 from exogpu.smt.terms import Formula
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.ordinal import count_all
 from exogpu.verify.phases import Phases, awaits, channels
 from exogpu.verify.program import Barrier, Event, Program
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
 from exogpu.verify.skeleton.flows import Flow, parties
 from exogpu.verify.skeleton.settle import any_of, obligation
+from exogpu.verify.skeleton.teams import Member, each_once, together
 
-Waits = tuple[int, tuple[Event, ...]]
+Waits = Member
 """A thread and some of its waits."""
 
 
@@ -35,6 +35,9 @@ def observed(program: Program, barrier: Barrier, flows: Sequence[Flow]) -> Itera
         waits = list(_waits(program, barrier, cta))
         starts = (0, *range(-barrier.ring, 0))
         ways = [_way(barrier, flow, cta, w, start) for w in waits for start in starts]
+        team = _team(program, barrier, cta)
+        if len(team) > 1:
+            ways.append([*each_once(team, cta), *(_far_enough(barrier, s, cta, team, 0) for s in flow.statements)])
         found = any_of(program, base, ways)
         if found.status is not Status.PROVED:
             yield found
@@ -55,8 +58,14 @@ def _waits(program: Program, barrier: Barrier, cta: int) -> Iterator[Waits]:
     yield 0, ()  # enough for barriers that have one phase
 
 
+def _team(program: Program, barrier: Barrier, cta: int) -> list[Waits]:
+    """One thread of each sort with all its waits: they may take turns."""
+    found = parties(program, awaits(program, barrier.name))
+    return [(min(t for t, c in through if c == cta), w) for through, w in found if any(c == cta for _, c in through)]
+
+
 def _way(barrier: Barrier, flow: Flow, cta: int, waits: Waits, start: int) -> list[Property]:
-    far = [_far_enough(barrier, s, cta, waits, start) for s in flow.statements]
+    far = [_far_enough(barrier, s, cta, [waits], start) for s in flow.statements]
     return [*(_in_turn(waits, w, start) for w in waits[1]), *far]
 
 
@@ -74,15 +83,14 @@ def _in_turn(waits: Waits, wait: Event, start: int) -> Property:
     return Property(f"observed/{wait.id}", (wait,), bad, None)
 
 
-def _far_enough(barrier: Barrier, signal: Event, cta: int, waits: Waits, start: int) -> Property:
-    """A phase that completes follows one in its slot that the thread waits for."""
-    thread, group = waits
+def _far_enough(barrier: Barrier, signal: Event, cta: int, waits: Sequence[Waits], start: int) -> Property:
+    """A phase that completes follows one in its slot that some thread waits for."""
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         (x,) = xs
         ctx = model.ctx
         before = phases.phase(x) - barrier.ring
-        total = sum((count_all(model, s, thread) for s in group), ZERO)
+        total = together(model, waits)
         return ctx.api.conj((ctx.eq(phases.cta(x), cta), ctx.ge(before, 0), ctx.le(total + start, before)))
 
-    return Property(f"observed/{signal.id}-{len(group)}", (signal,), bad, None)
+    return Property(f"observed/{signal.id}-{sum(len(group) for _, group in waits)}", (signal,), bad, None)

@@ -30,6 +30,7 @@ from exogpu.verify.program import (
     ExpectAction,
     FenceAction,
     InGroup,
+    LifeAction,
     MeetAction,
     PublishAction,
     TxOn,
@@ -178,18 +179,24 @@ class Operations:
     # -- barriers ------------------------------------------------------------------------------------------------
 
     def _parts(self, barrier: Ref, place: Place, read: Reading) -> Iterator[Part]:
+        # threads that mean different CTAs are told apart one by one
+        away = barrier.cta is not None and TID in index_names(read.index(barrier.cta))
+        place = replace(place, explicit=place.explicit or away)
         for part in self.signals.parts(barrier, place, read.index):
             self.inside += (substitute_cond(c, self._who_of(part.place).names) for c in part.inside)
             yield part
 
     def _mbarrier(self, stmt: Stmt, place: Place, read: Reading, fences: Fences) -> None:
         match stmt:
-            case op.Inval():
-                raise NotModelled("the end of an mbarrier has no proof yet", stmt.span)
+            case op.Inval(barrier):
+                for part in self._parts(barrier, place, read):
+                    label = f"inval {barrier.name}"
+                    event = self.event(stmt, part.place, label, Exec.EACH, action=LifeAction(), slot=part.slot)
+                    self.signals.invals.setdefault(part.name, []).append(event)
             case op.Init(barrier, count):
                 for part in self._parts(barrier, place, read):
                     label = f"init {barrier.name}"
-                    event = self.event(stmt, part.place, label, Exec.EACH, slot=part.slot)
+                    event = self.event(stmt, part.place, label, Exec.EACH, action=LifeAction(), slot=part.slot)
                     self.signals.initialised(part.name, event, count, stmt.span)
             case op.Arrive(barrier, tx) | op.Expect(barrier, tx):
                 size = 0 if tx is None else literal(read.index(tx))
@@ -213,9 +220,11 @@ class Operations:
                     names = self._who_of(part.place).names
                     how = fences.acquired(scope, relaxed=relaxed)
                     wait = AwaitAction(part.name, 0, relaxed=how.relaxed, local=not how.wide)
+                    tested = substitute_index(read.index(parity), names)
+                    known = (Computed(tested),) if barrier.name in self.signals.ending else ()
                     label = f"wait {barrier.name}"
-                    event = self.event(stmt, part.place, label, Exec.EACH, action=wait, slot=part.slot)
-                    self.signals.awaited(part.name, event, substitute_index(read.index(parity), names))
+                    event = self.event(stmt, part.place, label, Exec.EACH, action=wait, slot=part.slot, computed=known)
+                    self.signals.awaited(part.name, event, tested)
 
     def _arrive(self, stmt: Stmt, place: Place, read: Reading, barrier: Ref, tx: int, fences: Fences) -> None:
         for part in self._parts(barrier, place, read):

@@ -20,8 +20,10 @@ from exogpu.verify.program import Barrier, Event, Program
 from exogpu.verify.result import Obligation, Query, Status
 from exogpu.verify.single import Found, hold
 from exogpu.verify.skeleton.flows import Flow
+from exogpu.verify.skeleton.leaving import ends, ends_of
 from exogpu.verify.skeleton.obligations import Facts, enough, joins
 from exogpu.verify.skeleton.ranking import Edge, Ranking, forms
+from exogpu.verify.skeleton.settle import suspect
 
 ROUNDS = 40
 
@@ -37,22 +39,25 @@ def progress(program: Program, facts: Facts) -> Obligation:
             # that the value is stored at all is shown with the flag
             pairs = product(arrives(program, barrier.name), awaits(program, barrier.name))
             edges += (Edge(signal, wait) for signal, wait in pairs)
+    for barrier in program.barriers.values():
+        edges += (Edge(end, wait) for end, wait in product(ends(program, barrier), awaits(program, barrier.name)))
     for barrier, wait, flow in _waited(program, facts):
         edges += (Edge(s, wait) for s in flow.statements)
         if flow.numbers is not None:
             continue
-        missing = enough(barrier, flow, wait, 0)
+        missing = enough(barrier, flow, wait, 0, ends_of(program, barrier, flow))
         match hold(program, missing):
             case Proved(_, query):
                 queries.append(query)
             case Undecided(reason):
                 return _unknown(base, wait.span, f"the phases that line {wait.span.line} waits for: {reason}")
-            case Found():
+            case Found(sizes, _):
                 line = flow.statements[0].span.line
-                return _unknown(base, wait.span, f"line {line} is executed too rarely for line {wait.span.line}")
+                reason = f"line {line} is executed too rarely for line {wait.span.line}"
+                return suspect(replace(base, span=wait.span), sizes, reason)
     found = base
-    for flat in forms(program):
-        found = _ranked(program, base, Ranking(program, tuple(edges), flat), queries)
+    for flat, pace in forms(program):
+        found = _ranked(program, base, Ranking(program, tuple(edges), flat, pace), queries)
         if found.status is Status.PROVED:
             break
     return found

@@ -20,12 +20,14 @@ from exogpu.smt.poly import Poly, lift, symbol
 from exogpu.smt.solver import Engine, Sat, Solver
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence
+from exogpu.verify.flat import laps, multiple
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import thread_guards
 from exogpu.verify.phases import Phases, executors
-from exogpu.verify.program import AwaitAction, Event, FenceAction, Loop, LoopKind, MeetAction, Program
+from exogpu.verify.program import AwaitAction, Event, ExitAction, FenceAction, Loop, LoopKind, MeetAction, Program
 from exogpu.verify.session import Valuation
 from exogpu.verify.single import Property
+from exogpu.verify.skeleton.leaving import joined_before
 
 ITERATION = 1000
 """What an iteration is worth; statements of one body lie closer together."""
@@ -41,11 +43,14 @@ Place = tuple[int, int]
 """A CTA, and a warpgroup in it."""
 Flat = Mapping[str, int]
 """How many loops deep each role is flat."""
+Pace = Mapping[Item, int]
+"""Outermost loops of which an iteration is worth several: those of a role that does every other tile."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A signal, and a wait that it may complete."""
+    """A signal, and a wait that it may complete; or the end of a thread, for which every generation waits that this
+    has not joined."""
 
     signal: Event
     wait: Event
@@ -66,6 +71,7 @@ class Ranking:
     program: Program
     edges: tuple[Edge, ...]
     flat: Flat
+    pace: Pace
     ctx: Context = field(default_factory=Context)
     facts: list[Formula] = field(default_factory=list)
     chosen: Valuation = field(default_factory=Valuation)
@@ -143,7 +149,7 @@ class Ranking:
     def worth(self, item: Item) -> int:
         """What an iteration of a loop is worth."""
         inside = (i for i in self.blocks.get(item, ()) if self._flat(i))
-        return max(ITERATION, sum(self._trips(i) * self.worth(i) for i in inside))
+        return max(ITERATION, sum(self._trips(i) * self.worth(i) for i in inside)) * self.pace.get(item, 1)
 
     def _trips(self, item: Item) -> int:
         lo, hi = literal(self.loops[item].lo), literal(self.loops[item].hi)
@@ -190,6 +196,10 @@ class Ranking:
         def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
             signal, wait = xs
             ctx, phase = model.ctx, phases.phase(wait)
+            if isinstance(signal.event.action, ExitAction):
+                here = ctx.eq(phases.own_cta(signal), phases.own_cta(wait))
+                missed = ctx.le(joined_before(phases, signal, wait), phase)
+                return ctx.api.conj((here, missed, ctx.api.negate(self._grows(signal, wait, phases))))
             met = ctx.api.conj((phases.same_cta(signal, wait), ctx.ge(phase, 0), ctx.eq(phases.phase(signal), phase)))
             return ctx.api.conj((met, ctx.api.negate(self._grows(signal, wait, phases))))
 
@@ -231,9 +241,9 @@ class Ranking:
         flat = min(self.flat[event.role], len(found) - 1)
         outer = [(loop, self.worth(item)) for item, loop in found[:flat] if loop is not None]
         yield Level(found[flat][0], tuple(outer))
-        for (_, loop), (item, _) in zip(found[flat:], found[flat + 1 :], strict=False):
+        for (outer_item, loop), (item, _) in zip(found[flat:], found[flat + 1 :], strict=False):
             assert loop is not None
-            yield Level(item, ((loop, ITERATION),))
+            yield Level(item, ((loop, ITERATION * self.pace.get(outer_item, 1)),))
 
     def _learnt(self, o: Occurrence) -> Iterator[Poly]:
         place = self._place(o.first)
@@ -263,8 +273,9 @@ class Ranking:
         return phases.model.ctx.floordiv(here, WARPGROUP)
 
 
-def forms(program: Program) -> Iterator[Flat]:
-    """Ranks that are tried: none flat, all roles one loop deep, all as deep as inner loops have literal bounds."""
+def forms(program: Program) -> Iterator[tuple[Flat, Pace]]:
+    """Ranks that are tried: none flat, all roles one loop deep, all as deep as inner loops have literal bounds; with
+    iterations that are worth more where they take longer, and with all alike."""
     deepest = dict.fromkeys((e.role for e in program.events), 1)
     limits: dict[str, int] = {}
     for event in program.events:
@@ -274,7 +285,25 @@ def forms(program: Program) -> Iterator[Flat]:
         limits[event.role] = min(next(symbolic, len(program.events)), limits.get(event.role, len(program.events)))
     most = {role: min(depth, limits[role]) for role, depth in deepest.items()}
     tried = (dict.fromkeys(most, 0), dict.fromkeys(most, 1), most)
-    yield from (form for n, form in enumerate(tried) if form not in tried[:n])
+    flat = [form for n, form in enumerate(tried) if form not in tried[:n]]
+    found = paces(program)
+    yield from product(flat, ((found, {}) if found else ({},)))
+
+
+def paces(program: Program) -> Pace:
+    """How many times as long as in the quickest role an iteration of each outermost loop takes, in steps of the loops
+    in it, if that does not depend on sizes."""
+    model = Model(Context(sums=True), program)
+    lengths: dict[Item, Poly] = {}
+    for event in program.events:
+        found = laps(program, event)
+        if found is not None and found.loops:
+            lengths[(event.role, event.path[0].position)] = found.length(model)
+    for unit in lengths.values():
+        times = {item: multiple(length, unit) for item, length in lengths.items()}
+        if all(times.values()):
+            return {item: n for item, n in times.items() if n > 1}
+    return {}
 
 
 def number(item: Item) -> Poly:
@@ -314,5 +343,6 @@ def around(event: Event) -> Iterator[tuple[Item, Loop | None]]:
 def _less(ctx: Context, one: Sequence[Poly], other: Sequence[Poly]) -> Formula:
     if not one or not other:
         return ctx.api.literal(False)
+    ctx.compared(other[0] - one[0] - 1)
     deeper = ctx.api.conj((ctx.eq(one[0], other[0]), _less(ctx, one[1:], other[1:])))
     return ctx.api.disj((ctx.lt(one[0], other[0]), deeper))

@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import count, islice
+from math import prod
 
+from exogpu.ir.skeleton.objects import Mbarriers
 from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.verify.axioms import Policy
 from exogpu.verify.explore import Fault, explore, small_sizes
-from exogpu.verify.result import Counterexample, Obligation, Status
+from exogpu.verify.result import Counterexample, Obligation, Sizes, Status
 
 FIRST = 3
 """Sizes at which executions are looked for before a proof."""
 MORE = 14
 """And after a proof has failed, with more schedules."""
+MOST_SUSPECTED = 6
+"""And so many at which attempts to prove something failed."""
 
 
-def refutation(skeleton: Skeleton, policy: Policy, *, thorough: bool) -> Obligation | None:
-    """A fault at one of the smallest sizes, if one is found."""
-    sizes = islice(small_sizes(skeleton), MORE if thorough else FIRST)
-    for tried in sizes:
+def refutation(
+    skeleton: Skeleton, policy: Policy, *, thorough: bool, suspected: Iterable[Sizes] = ()
+) -> Obligation | None:
+    """A fault at one of the smallest sizes or, if it is to be thorough, of those suspected, if one is found."""
+    sizes = list(islice(small_sizes(skeleton), MORE if thorough else FIRST))
+    others = ({n: v for n, v in s if n in skeleton.sizes} for s in suspected)
+    new = {tuple(s.items()): s for s in others if s not in sizes}
+    sizes += sorted(new.values(), key=lambda s: (max(s.values(), default=0), *s.values()))
+    for tried in islice(sizes, MORE + MOST_SUSPECTED):
         found = explore(skeleton, tried, policy.in_force, effort=2 if thorough else 1)
         if isinstance(found, Fault):
             return _obligation(found)
     return None
 
 
-def _obligation(fault: Fault) -> Obligation:
+def turned(skeleton: Skeleton, policy: Policy) -> Obligation | None:
+    """A fault at the smallest sizes at which nested loops go round all rings more than twice, if one is found."""
+    rings = [prod(o.shape) for o in skeleton.objects if isinstance(o, Mbarriers)]
+    trips = next(n for n in count(1) if n ** max(1, len(skeleton.sizes)) > 2 * max(rings, default=0))
+    tried = next((s for s in small_sizes(skeleton) if min(s.values(), default=0) >= trips), None)
+    found = explore(skeleton, tried, policy.in_force) if tried is not None else None
+    return _obligation(found, minimal=False) if isinstance(found, Fault) else None
+
+
+def _obligation(fault: Fault, *, minimal: bool = True) -> Obligation:
     return Obligation(
         name="execution",
         rule=fault.rule,
@@ -42,7 +60,7 @@ def _obligation(fault: Fault) -> Obligation:
             (*fault.facts, *_others(fault)),
             fault.steps,
             "executed step by step at these sizes",
-            minimal=True,
+            minimal=minimal,
         ),
     )
 

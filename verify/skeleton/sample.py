@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import product
 
+from exogpu.ir.evaluate import evaluate
+from exogpu.ir.index import Index
+from exogpu.ir.walk import index_names
 from exogpu.verify.concrete import Occurrence, occurrences
+from exogpu.verify.derived import concrete
 from exogpu.verify.program import TASKS, Applied, Barrier, Event, Program
 
 
@@ -28,3 +32,9 @@ def trial_sizes(program: Program, value: int, *, mixed: bool = False) -> Mapping
                 zero = mixed and sum(args) % 3 == 1
                 sizes[meaning.at(args)] = 0 if zero else min(1, meaning.below - 1)
     return sizes
+
+
+def value(program: Program, e: Index, at: Occurrence) -> int:
+    """An expression where an event is executed; derived variables that the event itself does not name, too."""
+    missing = index_names(e) & program.derived.keys() - at.env.keys()
+    return evaluate(e, {**at.env, **{n: concrete(program, n, at.event, at.env) for n in missing}})

@@ -34,11 +34,17 @@ def settle(program: Program, base: Obligation, parts: Sequence[Goal | Property])
             case Undecided(reason):
                 return replace(base, status=Status.UNKNOWN, reason=f"{part.name}: {reason}")
             case Violated(unrolling):
-                at = _at(unrolling.sizes)
-                return replace(base, status=Status.UNKNOWN, reason=f"{part.name}: nothing orders the two with {at}")
+                return suspect(
+                    base, unrolling.sizes, f"{part.name}: nothing orders the two with {_at(unrolling.sizes)}"
+                )
             case Found(sizes, _):
-                return replace(base, status=Status.UNKNOWN, reason=f"{part.name}: it fails with {_at(sizes)}")
+                return suspect(base, sizes, f"{part.name}: it fails with {_at(sizes)}")
     return replace(base, chains=tuple(dict.fromkeys(chains)), queries=tuple(queries))
+
+
+def suspect(base: Obligation, sizes: Env, reason: str) -> Obligation:
+    """An obligation that no proof has been found of, since it may fail at these sizes."""
+    return replace(base, status=Status.UNKNOWN, reason=reason, suspected=(shown_sizes(sizes)[:-1],))
 
 
 def _at(sizes: Env) -> str:
@@ -71,4 +77,5 @@ def any_of(program: Program, base: Obligation, ways: Sequence[Sequence[Goal | Pr
         if verdicts[-1].status is Status.PROVED:
             return verdicts[-1]
     reason = "; ".join(dict.fromkeys(v.reason for v in verdicts)) or "nothing can show it"
-    return replace(base, status=Status.UNKNOWN, reason=reason)
+    suspected = tuple(dict.fromkeys(sizes for v in verdicts for sizes in v.suspected))
+    return replace(base, status=Status.UNKNOWN, reason=reason, suspected=suspected)

@@ -42,7 +42,7 @@ class Turn:
 
     def threads(self, cta: int) -> int:
         """How many contribute to the barrier of a CTA."""
-        return sum(c == cta for _, c in self.flow.channels)
+        return sum(c == cta for _, c in self.flow.of_one_phase)
 
 
 def weight(event: Event) -> int:
@@ -89,7 +89,7 @@ def _ctas(flows: Iterable[Flow]) -> list[int]:
 
 def _announced(flows: Iterable[Flow], cta: int) -> int:
     """Bytes that are announced in a phase, at most."""
-    return sum(f.rate * max(0, *map(weight, f.statements)) * sum(c == cta for _, c in f.channels) for f in flows)
+    return sum(f.rate * max(0, *map(weight, f.statements)) * sum(c == cta for _, c in f.of_one_phase) for f in flows)
 
 
 def _bundles(flows: Iterable[Flow]) -> list[tuple[Event, ...]]:

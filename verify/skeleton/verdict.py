@@ -27,7 +27,7 @@ from exogpu.verify.skeleton.numbering import numbered
 from exogpu.verify.skeleton.obligations import Facts, joins, pieces
 from exogpu.verify.skeleton.operations import Operations
 from exogpu.verify.skeleton.rank import progress
-from exogpu.verify.skeleton.refute import refutation
+from exogpu.verify.skeleton.refute import refutation, turned
 from exogpu.verify.skeleton.unsupported import NotModelled, SharedInPart
 from exogpu.verify.skeleton.walk import every_statement
 from exogpu.verify.skeleton.whole import whole
@@ -35,66 +35,75 @@ from exogpu.verify.skeleton.windows import Windows
 from exogpu.verify.workers import spread
 
 
-def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int = 1) -> Report:
-    """The verdict on a skeleton."""
+def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int = 1, hasty: bool = False) -> Report:
+    """The verdict on a skeleton. A `hasty` one is reached sooner if something is wrong: executions may be larger than
+    they have to be, and what is not shown is not all told."""
     started = time.perf_counter()
     features = sorted({s.feature for s in every_statement(skeleton) if isinstance(s, Unsupported)})
     if features:
         reason = f"there is no model of {', '.join(features)}"
         return _report(skeleton, Status.UNSUPPORTED, (), started, policy, reason)
-    fault = refutation(skeleton, policy, thorough=False)
+    fault = refutation(skeleton, policy, thorough=False) or (turned(skeleton, policy) if hasty else None)
     if fault is not None:
         return _report(skeleton, Status.REFUTED, (fault,), started, policy)
     if _impossible(skeleton, policy):
         reason = "the require(...) preconditions leave no sizes, so nothing is shown"
         return _report(skeleton, Status.VACUOUS, (), started, policy, reason)
     try:
-        found, reason = proof(skeleton, policy, jobs=jobs), ""
+        found, reason = proof(skeleton, policy, jobs=jobs, hasty=hasty), ""
     except (NotModelled, NoClosedForm) as error:
         found, reason = (), str(error)
     if found and _complete(found):
         return _report(skeleton, Status.PROVED, found, started, policy)
-    fault = refutation(skeleton, policy, thorough=True)
+    suspected = dict.fromkeys(sizes for o in found for sizes in o.suspected)
+    fault = refutation(skeleton, policy, thorough=True, suspected=suspected)
     if fault is not None:
         return _report(skeleton, Status.REFUTED, (fault,), started, policy)
     return _report(skeleton, Status.UNKNOWN, found, started, policy, reason)
 
 
-def proof(skeleton: Skeleton, policy: Policy, *, jobs: int = 1) -> tuple[Obligation, ...]:
-    """What has to be shown in every case, as far as it can be; raises `NotModelled` or `NoClosedForm`."""
-    return tuple(_titled(o, shown) for shown, case in cases(skeleton) for o in _proof(case, policy, jobs))
+def proof(skeleton: Skeleton, policy: Policy, *, jobs: int = 1, hasty: bool = False) -> tuple[Obligation, ...]:
+    """What has to be shown in every case, as far as it can be, or `hasty` up to what cannot; raises `NotModelled` or
+    `NoClosedForm`."""
+    return tuple(_titled(o, shown) for shown, case in cases(skeleton) for o in _proof(case, policy, jobs, hasty=hasty))
 
 
 def _titled(o: Obligation, shown: str) -> Obligation:
     return replace(o, name=f"{o.name}, {shown}", title=f"{o.title} ({shown})") if shown else o
 
 
-def _proof(skeleton: Skeleton, policy: Policy, jobs: int) -> tuple[Obligation, ...]:
+def _proof(skeleton: Skeleton, policy: Policy, jobs: int, *, hasty: bool) -> tuple[Obligation, ...]:
     """With whole roles or, if that does not do, with their parts."""
+
+    def decided(*, divided: bool) -> tuple[Obligation, ...]:
+        return tuple(_decided(skeleton, policy, jobs, divided=divided, hasty=hasty))
+
     if not divisible(skeleton):
-        return tuple(_decided(skeleton, policy, jobs))
+        return decided(divided=False)
     try:
-        found = tuple(_decided(skeleton, policy, jobs))
+        found = decided(divided=False)
     except (NotModelled, NoClosedForm):
-        return tuple(_decided(skeleton, policy, jobs, divided=True))
-    return found if _complete(found) else tuple(_decided(skeleton, policy, jobs, divided=True))
+        return decided(divided=True)
+    return found if _complete(found) else decided(divided=True)
 
 
 def _complete(found: Iterable[Obligation]) -> bool:
     return all(o.status is Status.PROVED for o in found)
 
 
-def _decided(skeleton: Skeleton, policy: Policy, jobs: int, *, divided: bool = False) -> Iterator[Obligation]:
+def _decided(skeleton: Skeleton, policy: Policy, jobs: int, *, divided: bool, hasty: bool) -> Iterator[Obligation]:
     program, facts = prepare(skeleton, policy, divided=divided)
     parts = (
         *pieces(program, facts),
         *lifetimes(program, skeleton),
-        *whole(program, skeleton),
+        *whole(program, skeleton, facts.lives),
         Piece(GROUP, lambda p: (progress(p, facts),)),
     )
     with closing(spread([group.decide for group in groups(program, parts)], jobs)) as results:
         for found in results:
             yield from found
+            if hasty and not _complete(found):
+                return
 
 
 def _impossible(skeleton: Skeleton, policy: Policy) -> bool:
@@ -142,7 +151,9 @@ def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals, *, divided: 
     renewed = phased.program.events
     checks = tuple(replace(c, event=renewed[c.event.id]) for c in operations.checks)
     inits = {name: tuple(renewed[e.id] for e in found) for name, found in signals.inits.items()}
-    return phased.program, Facts(phased.flows, phased.starts, signals.slots, inits, signals.values, checks)
+    return phased.program, Facts(
+        phased.flows, phased.starts, signals.slots, inits, signals.values, checks, phased.lives
+    )
 
 
 def _windows(skeleton: Skeleton) -> Windows:

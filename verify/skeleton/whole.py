@@ -2,49 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import combinations, product
-from math import prod
 
 from exogpu.ir.collective import WARP, WARPGROUP
-from exogpu.ir.evaluate import evaluate
-from exogpu.ir.index import Var
 from exogpu.ir.instr import Group, Mode, WgmmaFence
 from exogpu.ir.skeleton import operations as op
-from exogpu.ir.skeleton.objects import Global, Mbarriers
+from exogpu.ir.skeleton.objects import Global
 from exogpu.ir.skeleton.tree import Body, Skeleton
 from exogpu.smt.index import to_poly
-from exogpu.smt.poly import ZERO, Poly, lift
+from exogpu.smt.poly import ZERO
 from exogpu.smt.terms import Formula
-from exogpu.verify.instance import LANE, Instance, Model
+from exogpu.verify.instance import Instance, Model
 from exogpu.verify.phases import Phases, executed_by, executors
 from exogpu.verify.pieces import Piece
-from exogpu.verify.program import Access, Event, InGroup, LoopKind, Program
+from exogpu.verify.program import Event, InGroup, Program
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
+from exogpu.verify.skeleton.cells import cells
+from exogpu.verify.skeleton.coverage import writes
+from exogpu.verify.skeleton.lives import Lives
 from exogpu.verify.skeleton.settle import obligation, settle
 from exogpu.verify.skeleton.walk import nested
 
-MOST_THREADS = 256
-"""Most values of loops over threads that are tried for who writes a cell."""
 
-
-def whole(program: Program, skeleton: Skeleton) -> Iterator[Piece]:
+def whole(program: Program, skeleton: Skeleton, lives: Mapping[str, Lives]) -> Iterator[Piece]:
     """The obligations."""
     if any(isinstance(s, op.SetMaxnreg) for b in skeleton.bodies for s, _ in nested(b.stmts)):
         yield Piece(1, lambda _: (_registers(skeleton),))
     for event in program.events:
         if isinstance(event.completion, InGroup) and event.completion.group is Group.WGMMA:
             yield Piece(1, partial(_fenced, event=event))
-    placed = [o for o in skeleton.objects if isinstance(o, Mbarriers) and o.overlay is not None]
-    for one, other in combinations(placed, 2):
-        if one.overlay == other.overlay and set(_cells(one)) & set(_cells(other)):
-            yield Piece(1, partial(_one_place, one=one, other=other))
+    yield from cells(program, skeleton, lives)
     for item in skeleton.objects:
-        if isinstance(item, Mbarriers) and item.overlay is not None:
-            yield from _apart(program, item)
         if isinstance(item, Global) and item.result:
             yield Piece(4, partial(_written, item=item))
 
@@ -91,47 +82,6 @@ def _last(body: Body, launched: int) -> int:
     return changes[0] if changes else launched
 
 
-# -- mbarriers inside shared memory ------------------------------------------------------------------------------------
-
-
-def _apart(program: Program, item: Mbarriers) -> Iterator[Piece]:
-    """No access touches the cells of an mbarrier."""
-    cells = len(_cells(item))
-    for event in program.events:
-        for n, access in enumerate(event.accesses):
-            if access.buffer == item.overlay:
-                yield Piece(1, partial(_clear, item=item, cells=cells, event=event, access=access, n=n))
-
-
-def _cells(item: Mbarriers) -> range:
-    return range(item.offset, item.offset + prod(item.shape))
-
-
-def _one_place(program: Program, one: Mbarriers, other: Mbarriers) -> Iterator[Obligation]:
-    title = f"{one.name} and {other.name} have cells of their own"
-    base = obligation(f"cells/{one.name}/{other.name}", "mbar.alias", title, other.span)
-    yield replace(base, status=Status.UNKNOWN, reason="they lie in one place")
-
-
-def _clear(program: Program, item: Mbarriers, cells: int, event: Event, access: Access, n: int) -> Iterator[Obligation]:
-    strides = [1]
-    shape = [evaluate(e, {}) for e in program.buffers[access.buffer].shape][program.buffers[access.buffer].per_cta :]
-    for extent in reversed(shape[1:]):
-        strides.append(strides[-1] * extent)
-
-    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
-        ctx = model.ctx
-        low, high = lift(0), lift(0)
-        box = model.box(xs[0], access)[program.buffers[access.buffer].per_cta :]
-        for (lo, extent), stride in zip(box, reversed(strides), strict=True):
-            low, high = low + lo * stride, high + (lo + extent - 1) * stride
-        return ctx.api.conj((ctx.lt(low, item.offset + cells), ctx.le(item.offset, high)))
-
-    title = f"{event.label} (line {event.span.line}) leaves the mbarriers of {item.name} alone"
-    base = obligation(f"cells/{item.name}/{event.id}.{n}", "mbar.alias", title, access.span)
-    yield settle(program, base, [Property(base.name, (event,), bad, None)])
-
-
 # -- results -----------------------------------------------------------------------------------------------------------
 
 
@@ -147,34 +97,10 @@ def _written(program: Program, item: Global) -> Iterator[Obligation]:
         ctx = model.ctx
         cell = [ctx.fresh(f"cell.{d}", 0) for d in range(len(item.shape))]
         inside = [ctx.lt(c, to_poly(ctx, e, model.sizes)) for c, e in zip(cell, item.shape, strict=True)]
-        ways = [f for e, a in writers for f in _writes(model, e, a, cell)]
+        ways = [f for e, a in writers for f in writes(model, e, a, cell)]
         return ctx.api.conj((*inside, ctx.api.negate(ctx.api.disj(ways))))
 
     yield settle(program, base, [Property(base.name, (), bad, None)])
-
-
-def _writes(model: Model, event: Event, access: Access, cell: list[Poly]) -> Iterator[Formula]:
-    """Executions of a statement that write a cell: its loop variables are read off the cell's indices."""
-    found: dict[str, Poly] = {}
-    sequential = {loop.var for loop in event.loops if loop.kind is LoopKind.SEQ}
-    for (lo, _), c in zip(access.dims, cell, strict=True):
-        if isinstance(lo, Var) and (lo.name in sequential or lo.name == LANE):
-            found[lo.name] = c
-    threads = [loop for loop in event.loops if loop.kind is not LoopKind.SEQ]
-    ranges = [range(evaluate(loop.lo, {}), evaluate(loop.hi, {})) for loop in threads]
-    if any(loop.var not in found for loop in event.loops if loop.kind is LoopKind.SEQ):
-        return
-    for n, values in enumerate(product(*ranges)):
-        if n == MOST_THREADS:
-            return
-        env = {**model.sizes, **found, **{loop.var: lift(v) for loop, v in zip(threads, values, strict=True)}}
-        if event.size > 1:
-            env.setdefault(LANE, lift(0))
-        x = model.at(event, env)
-        parts = [x.domain]
-        for (low, length), c in zip(model.box(x, access), cell, strict=True):
-            parts.append(model.ctx.between(low, c, low + length))
-        yield model.ctx.api.conj(parts)
 
 
 # -- registers of wgmma ------------------------------------------------------------------------------------------------

@@ -1,4 +1,11 @@
-"""draft"""
+"""FlashAttention-3, forward: a producer warp, and two warpgroups that take turns at the tensor cores.
+
+The producer loads a tile of queries, and blocks of keys and values in a ring each, which stay open from tile to tile;
+a block's values are loaded behind the next block's keys. A warpgroup issues the product with the next keys before that
+with the values at hand, so softmax overlaps with the tensor cores; named barriers (TURN) see to it that the other
+warpgroup's products come in between. QUERY_EMPTY says that the tile of queries is no longer read, so the next one may
+be loaded. The epilogue stages the output of both warpgroups for one TMA store.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""draft"""
+"""A warp-specialised persistent GEMM whose two consumer warpgroups share a tile ("cooperative", as in CUTLASS).
+
+One warp fills a ring of S stages by TMA, which stays open from tile to tile; its warpgroup gives registers to the two
+that multiply. Each of these multiplies one half of the rows of A by all of B, keeps one wgmma group in flight, and so
+releases the stage before the one that it has just issued: one arrival per warp. The epilogue goes through a staging
+buffer of both: its last TMA store has been read before they write it again.
+"""
 
 from __future__ import annotations
 

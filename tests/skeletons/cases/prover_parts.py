@@ -2,8 +2,11 @@
 
 from exogpu.skeleton import *
 
+INSIDE, OUTSIDE = 1, 2
+LAST, BIG, THIRD, SCALED, MASKED = range(5)
 
-def stealing(stands="", by_trip=False):
+
+def stealing(stands=0, by_trip=False):
     """Every warp takes tiles of its own; a barrier of all warps stands where all of them come by, or where not."""
 
     @skeleton
@@ -21,13 +24,13 @@ def stealing(stands="", by_trip=False):
                         wait(full[warp], parity=i)
                     else:
                         wait(full[warp], parity=taken)
-                    if stands == "inside":
+                    if stands == INSIDE:
                         bar_sync(1, 128)
                     load(tile[warp])
                     proxy_fence()
                     warp_sync()
                     taken += 1
-                if stands == "outside":
+                if stands == OUTSIDE:
                     bar_sync(1, 128)
 
     return kernel
@@ -95,7 +98,7 @@ def fewer_trips(step):
     return kernel
 
 
-def ring(announced, tile, loads, expected=0):
+def ring(announced, tile, loads, too_many=0):
     """A ring whose tiles have different bytes; `tile` tells which, `loads` how many."""
 
     @skeleton
@@ -107,14 +110,14 @@ def ring(announced, tile, loads, expected=0):
         with role("p", threads=1):
             for i in range(n):
                 wait(empty[i % 2], parity=i // 2 + 1)
-                if tile == "last":
+                if tile == LAST:
                     if i + 1 < n:
                         arrive(full[i % 2], tx=512)
                         tma_load(x[i % 2], full[i % 2], bytes=512)
                     else:
                         arrive(full[i % 2], tx=announced)
                         tma_load(x[i % 2], full[i % 2], bytes=128)
-                if tile == "big":
+                if tile == BIG:
                     if pred("big", i):
                         arrive(full[i % 2], tx=512)
                     else:
@@ -123,7 +126,7 @@ def ring(announced, tile, loads, expected=0):
                         tma_load(x[i % 2], full[i % 2], bytes=512)
                     else:
                         tma_load(x[i % 2], full[i % 2], bytes=128)
-                if tile == "third":
+                if tile == THIRD:
                     if i % 3 == 0:
                         arrive(full[i % 2], tx=512)
                     else:
@@ -132,15 +135,18 @@ def ring(announced, tile, loads, expected=0):
                         tma_load(x[i % 2], full[i % 2], bytes=512)
                     if i % 3 != loads:
                         tma_load(x[i % 2], full[i % 2], bytes=128)
-                if tile == "scaled":
+                if tile == SCALED:
                     if pred("scaled", i):
                         expect(full[i % 2], announced)
                         tma_load(y[i % 2], full[i % 2], bytes=128)
                     arrive(full[i % 2], tx=512)
                     tma_load(x[i % 2], full[i % 2], bytes=512)
-                if tile == "masked":
+                if tile == MASKED:
                     if pred("masked", i):
-                        arrive(full[i % 2], tx=expected)
+                        if too_many == 1:
+                            arrive(full[i % 2], tx=128)
+                        else:
+                            arrive(full[i % 2])
                     else:
                         arrive(full[i % 2], tx=announced)
                         tma_load(x[i % 2], full[i % 2], bytes=128)
@@ -156,13 +162,13 @@ def ring(announced, tile, loads, expected=0):
 
 
 TWINS = [
-    ("progress", stealing("inside"), stealing("outside")),
-    ("parity/full", stealing(by_trip=True), stealing()),
+    ("progress", stealing(INSIDE), stealing(OUTSIDE)),
+    ("open/full", stealing(by_trip=True), stealing()),
     ("progress", own_lists(False), own_lists(True)),
-    ("parity/full", fewer_trips(2), fewer_trips(1)),
-    ("tx/full", ring(256, "last", 0), ring(128, "last", 0)),
-    ("tx/full", ring(256, "big", 0), ring(128, "big", 0)),
-    ("tx/full", ring(128, "third", 1), ring(128, "third", 0)),
-    ("tx/full", ring(256, "scaled", 0), ring(128, "scaled", 0)),
-    ("tx/full", ring(128, "masked", 0, expected=128), ring(128, "masked", 0)),
+    ("open/empty", fewer_trips(2), fewer_trips(1)),
+    ("tx/full", ring(256, LAST, 0), ring(128, LAST, 0)),
+    ("tx/full", ring(256, BIG, 0), ring(128, BIG, 0)),
+    ("tx/full", ring(128, THIRD, 1), ring(128, THIRD, 0)),
+    ("tx/full", ring(256, SCALED, 0), ring(128, SCALED, 0)),
+    ("tx/full", ring(128, MASKED, 0, too_many=1), ring(128, MASKED, 0)),
 ]

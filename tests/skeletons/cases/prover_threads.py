@@ -215,7 +215,7 @@ def staged(fenced):
 TWINS = [
     ("bar.recycle", named(again=False), named()),
     ("bar.count", three(True), three(False)),
-    ("init/full/all", initialises(slots=1), initialises(slots=2)),
+    ("init/full", initialises(slots=1), initialises(slots=2)),
     ("mbar.init_unordered", initialises(slots=2, meets=False), initialises(slots=2)),
     ("mbar.reinit", initialises_twice(1), initialises_twice(0)),
     ("mbar.init_unordered", relaxed_start(False), relaxed_start(True)),

@@ -157,6 +157,29 @@ def anew(each):
     return kernel
 
 
+def by_one_lane(outside, behind=False):
+    """The elected lane steps a counter that it alone uses, or that all use."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(count=1)
+        x = smem()
+        with role("p", threads=32):
+            c = 0
+            for i in range(n):
+                if outside:
+                    wait(full, parity=c + 1)
+                with elect():
+                    arrive(full, tx=512)
+                    tma_load(x, full, bytes=512)
+                    wait(full, parity=c)
+                    c += 1
+            if behind:
+                check(c == n)
+
+    return kernel
+
+
 TWINS = [
     ("deadlock.cycle", steps(False), steps(True)),
     ("race.waw", named(False), named(True)),
@@ -165,4 +188,6 @@ TWINS = [
     ("race.waw", wraps(3, 3), wraps(2, 3)),
     ("seq.mismatch", anew(True), anew(False)),
     ("race.waw", wraps_behind(True), wraps_behind(False)),
+    ("deadlock.cycle | mbar.parity_alias", by_one_lane(True), by_one_lane(False)),
+    ("seq.mismatch", by_one_lane(False, behind=True), by_one_lane(False)),
 ]

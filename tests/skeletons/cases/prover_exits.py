@@ -1,0 +1,108 @@
+"""Twins for threads that end while others meet."""
+
+from exogpu.skeleton import *
+
+
+def told(first, everybody=1):
+    """One half of the threads ends when the other one has told it to, `first` of all or not."""
+
+    @skeleton
+    def kernel():
+        b = mbarrier(count=1)
+        with role("a", threads=64):
+            if first == 1:
+                with elect():
+                    arrive(b)
+            if everybody == 1:
+                cta_sync()
+            else:
+                bar_sync(0, 128)
+            if first == 0:
+                with elect():
+                    arrive(b)
+        with role("b", threads=64):
+            wait(b, parity=0)
+            exit()
+
+    return kernel
+
+
+def some_work(otherwise):
+    """A role ends if there is little to do; if not, it is there when the others meet, or it is not."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(128)
+        with role("a", threads=64):
+            store(x[tid])
+            cta_sync()
+            load(x[0:64])
+        with role("b", threads=64):
+            if n > 3:
+                exit()
+            if otherwise == 1:
+                cta_sync()
+
+    return kernel
+
+
+def no_more(waits):
+    """Who has ended has not waited for the others' last store."""
+
+    @skeleton
+    def kernel():
+        x = smem(64)
+        with role("a", threads=64):
+            cta_sync()
+            store(x[tid])
+            cta_sync()
+            load(x)
+        with role("b", threads=64):
+            if waits == 0:
+                cta_sync()
+                load(x)
+                exit()
+            if waits == 1:
+                load(x)
+                cta_sync()
+                exit()
+
+    return kernel
+
+
+def in_flight(waits, everybody=1):
+    """All threads end, the one that copies when its memory has been read or another when it has seen that, or not."""
+
+    @skeleton
+    def kernel():
+        x = smem(64)
+        full = mbarrier(count=1)
+        with role("a", threads=32):
+            if tid == 0:
+                if everybody == 1:
+                    tma_store(x)
+                    bulk_commit()
+                    if waits == 1:
+                        bulk_wait_read(0)
+                else:
+                    arrive(full, tx=512)
+                    tma_load(x, full, bytes=512)
+            exit()
+        with role("b", threads=32):
+            if everybody == 0:
+                if waits == 1:
+                    if tid == 31:
+                        wait(full, parity=0)
+            exit()
+
+    return kernel
+
+
+TWINS = [
+    ("exit", in_flight(0), in_flight(1)),
+    ("exit", in_flight(0, 0), in_flight(1, 0)),
+    ("progress", told(0), told(1)),
+    ("count/barrier 0", told(1, 0), told(1)),
+    ("race.raw", no_more(0), no_more(1)),
+    ("count/barrier 0", some_work(0), some_work(1)),
+]

@@ -1,0 +1,145 @@
+"""Numbers that are unknown where a proof once took them for the same everywhere, each beside a twin without."""
+
+from exogpu.skeleton import *
+
+
+def cells(known):
+    """Two threads store to cells of which nothing is known, or each to its own."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(4)
+        with role("a", threads=2):
+            for i in range(n):
+                if known:
+                    store(x[tid])
+                else:
+                    store(x[unknown("cell", tid, below=4)])
+
+    return kernel
+
+
+def trips(known):
+    """Each thread arrives as often as a number of its own says, or once."""
+
+    @skeleton
+    def kernel():
+        b = mbarrier(count=32)
+        with role("a", threads=32):
+            if known:
+                arrive(b)
+            else:
+                for i in range(unknown("trips", tid, below=2)):
+                    arrive(b)
+        with role("w", threads=1):
+            wait(b, parity=0)
+
+    return kernel
+
+
+def trips_of_a_cta(known):
+    """Likewise the CTAs of a cluster."""
+
+    @skeleton
+    def kernel():
+        cluster(2)
+        b = mbarrier(count=2)
+        with role("a", threads=1):
+            if known:
+                arrive(peer(b, 0), scope="cluster")
+            else:
+                for i in range(unknown("trips", rank, below=2)):
+                    arrive(peer(b, 0), scope="cluster")
+        with role("w", threads=1, ctas=0):
+            wait(b, parity=0, scope="cluster")
+
+    return kernel
+
+
+def peers(known):
+    """The arrival goes to one CTA or the other, or to the one that waits."""
+
+    @skeleton
+    def kernel():
+        cluster(2)
+        b = mbarrier(count=1)
+        with role("a", threads=1, ctas=0):
+            if known:
+                arrive(peer(b, 1), scope="cluster")
+            else:
+                arrive(peer(b, unknown("cta", 0, below=2)), scope="cluster")
+        with role("w", threads=1, ctas=1):
+            wait(b, parity=0, scope="cluster")
+
+    return kernel
+
+
+def slots(known):
+    """Which mbarrier a thread waits for is not known, or it is the one that is signalled."""
+
+    @skeleton
+    def kernel():
+        b = mbarrier(4, count=1)
+        with role("a", threads=1):
+            arrive(b[1])
+        with role("w", threads=1):
+            if known:
+                wait(b[1], parity=0)
+            else:
+                wait(b[unknown("slot", 0, below=4)], parity=0)
+
+    return kernel
+
+
+def lists(same):
+    """Two roles go through two lists of tiles, or through one; the second argument tells them apart."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(count=1)
+        empty = mbarrier(count=1)
+        with role("p", threads=1):
+            c = 0
+            for i in range(n):
+                if pred("tile", i, 0):
+                    wait(empty, parity=c + 1)
+                    arrive(full)
+                    c += 1
+        with role("c", threads=1):
+            d = 0
+            for i in range(n):
+                if pred("tile", i, 1 - same):
+                    wait(full, parity=d)
+                    arrive(empty)
+                    d += 1
+
+    return kernel
+
+
+def ends(early):
+    """A thread that may have ended does not come to what stands behind."""
+
+    @skeleton
+    def kernel(n: size):
+        b = mbarrier(count=1)
+        with role("a", threads=1):
+            if n >= early:
+                wait(b, parity=1)
+            else:
+                exit()
+            arrive(b)
+        with role("w", threads=1):
+            wait(b, parity=0)
+
+    return kernel
+
+
+TWINS = [
+    ("race.waw", cells(False), cells(True)),
+    ("deadlock.cycle", trips(False), trips(True)),
+    ("deadlock.cycle", trips_of_a_cta(False), trips_of_a_cta(True)),
+    ("deadlock.cycle", peers(False), peers(True)),
+    ("deadlock.cycle", slots(False), slots(True)),
+    ("deadlock.cycle", lists(0), lists(1)),
+    ("deadlock.cycle", ends(1), ends(0)),
+]

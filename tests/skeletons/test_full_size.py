@@ -1,0 +1,49 @@
+"""The full-size skeletons: proved, and some of their mutants killed; `exogpu mutate` goes through all of these."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import exogpu.kernels.skeletons
+from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.lang.load import definitions
+from exogpu.verify.result import Status
+from exogpu.verify.skeleton.edits import mutants
+from exogpu.verify.skeleton.verdict import verify_skeleton
+from exogpu.verify.workers import cores
+
+FOLDER = Path(exogpu.kernels.skeletons.__path__[0])
+NAMES = ("gemm_cooperative", "gemm_pingpong", "flash_attention3")
+
+
+def loaded(name: str) -> Skeleton:
+    found = definitions(str(FOLDER / f"{name}.py"))[name]
+    assert isinstance(found, Skeleton)
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_proved_under_the_default_axioms(name: str) -> None:
+    report = verify_skeleton(loaded(name), jobs=cores())
+    assert [(o.name, o.reason) for o in report.obligations if o.status is not Status.PROVED] == []
+    assert report.status is Status.PROVED
+    assert report.axioms == ("F6", "L5", "L7")
+
+
+@pytest.mark.parametrize("kind", ["drop", "parity", "count"])
+@pytest.mark.parametrize("name", NAMES)
+def test_mutants_are_killed(name: str, kind: str) -> None:
+    """The last of a kind that concerns mbarriers; all are, but this takes its time."""
+    found = [m for m in mutants(loaded(name)) if m.kind == kind and ("Await" in m.what or "Arrive" in m.what)]
+    report = verify_skeleton(found[-1].skeleton, hasty=True)
+    assert report.status is Status.REFUTED, (found[-1].what, report.reason)
+
+
+def test_they_have_mutants_of_every_kind() -> None:
+    kinds = {m.kind for name in NAMES for m in mutants(loaded(name))}
+    assert kinds == {
+        *("bytes", "count", "depth", "drop", "elect", "fence", "guard", "id", "loop", "move"),
+        *("parity", "registers", "slot", "wait"),
+    }

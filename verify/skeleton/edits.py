@@ -1,0 +1,310 @@
+"""Edits of a skeleton's synchronisation: every systematic single one, which a correct skeleton must not survive.
+
+Per statement: dropped, moved past its neighbour, of another slot or parity, with other counts, bytes or depths, by one
+lane or by all; per guard and loop around synchronisation the bounds; per array of mbarriers its arrival count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from exogpu.ir.collective import WARP
+from exogpu.ir.index import Bin, Cmp, Index, Int
+from exogpu.ir.instr import Group
+from exogpu.ir.skeleton import operations as op
+from exogpu.ir.skeleton.objects import Mbarriers, Ref
+from exogpu.ir.skeleton.tree import Elect, For, If, Let, Skeleton, Stmt
+from exogpu.ir.stmt import Point
+from exogpu.verify.edits import BYTES, Change
+from exogpu.verify.skeleton.walk import nested
+
+Block = tuple[Stmt, ...]
+REGISTERS = 8
+"""Change of a register count: what setmaxnreg goes in steps of."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkeletonEdit(Change):
+    """An edited skeleton."""
+
+    skeleton: Skeleton
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The `index`-th statement of a block, whether one lane executes it, and how a new block makes a skeleton."""
+
+    block: Block
+    index: int
+    elected: bool
+    put: Callable[[Block], Skeleton]
+
+    @property
+    def stmt(self) -> Stmt:
+        """The statement."""
+        return self.block[self.index]
+
+    def become(self, *stmts: Stmt) -> Skeleton:
+        """The skeleton with other statements (or none) in its place."""
+        return self.put((*self.block[: self.index], *stmts, *self.block[self.index + 1 :]))
+
+    def edit(self, kind: str, what: str, *stmts: Stmt) -> SkeletonEdit:
+        """The same as an edit."""
+        return SkeletonEdit(kind, what, self.stmt.span, self.become(*stmts))
+
+
+def mutants(skeleton: Skeleton) -> Iterator[SkeletonEdit]:
+    """Every single edit that gives a skeleton of its own, in the order of the text."""
+    seen = [skeleton]
+    for edit in chain(_counts(skeleton), *map(_at, sites(skeleton))):
+        if edit.skeleton not in seen:
+            seen.append(edit.skeleton)
+            yield edit
+
+
+def sites(skeleton: Skeleton) -> Iterator[Site]:
+    """Every statement, outer before inner, in the order of the text."""
+    for n, body in enumerate(skeleton.bodies):
+
+        def put(stmts: Block, n: int = n) -> Skeleton:
+            changed = replace(skeleton.bodies[n], stmts=stmts)
+            return replace(skeleton, bodies=(*skeleton.bodies[:n], changed, *skeleton.bodies[n + 1 :]))
+
+        yield from _visit(body.stmts, put, elected=False)
+
+
+def _visit(block: Block, put: Callable[[Block], Skeleton], *, elected: bool) -> Iterator[Site]:
+    for n, stmt in enumerate(block):
+        site = Site(block, n, elected, put)
+        yield site
+        for inner, rebuilt in _blocks(stmt):
+            yield from _visit(inner, _inside(site, rebuilt), elected=elected or isinstance(stmt, Elect))
+
+
+def _blocks(stmt: Stmt) -> Iterator[tuple[Block, Callable[[Block], Stmt]]]:
+    """The blocks in a statement, each with the statement that has another in its place."""
+    match stmt:
+        case For(body=body) | Elect(body=body):
+            yield body, lambda block: replace(stmt, body=block)
+        case If(then=then, orelse=orelse):
+            yield then, lambda block: replace(stmt, then=block)
+            yield orelse, lambda block: replace(stmt, orelse=block)
+        case _:
+            return
+
+
+def _inside(site: Site, rebuilt: Callable[[Block], Stmt]) -> Callable[[Block], Skeleton]:
+    return lambda block: site.become(rebuilt(block))
+
+
+# -- what synchronises -------------------------------------------------------------------------------------------------
+
+SYNCHRONISING = (
+    op.Commit
+    | op.Wait
+    | op.Init
+    | op.Inval
+    | op.Arrive
+    | op.Expect
+    | op.CopyArrive
+    | op.Await
+    | op.BarSync
+    | op.WarpSync
+    | op.ClusterArrive
+    | op.ClusterWait
+    | op.ProxyFence
+    | op.WgmmaFence
+    | op.InitFence
+    | op.MemoryFence
+    | op.Signal
+    | op.Spin
+    | op.SetMaxnreg
+)
+
+
+def synchronises(stmt: Stmt) -> bool:
+    """The statement, or one in it, synchronises."""
+    return any(isinstance(s, SYNCHRONISING) for s, _ in nested((stmt,)))
+
+
+def name(stmt: Stmt) -> str:
+    """A short name of a statement; blocks around synchronisation are called as what they hold."""
+    match stmt:
+        case op.BarSync(waits=waits):
+            return "bar_sync" if waits else "bar_arrive"
+        case op.Wait(group=group):
+            return f"wait_group {group.value}"
+        case op.Commit(group=group):
+            return f"commit_group {group.value}"
+        case op.Arrive(barrier=ref) | op.Await(barrier=ref) | op.Expect(barrier=ref) | op.CopyArrive(barrier=ref):
+            return f"{type(stmt).__name__}({ref.name})"
+        case op.Init(barrier=ref) | op.Inval(barrier=ref):
+            return f"{type(stmt).__name__}({ref.name})"
+        case For() | If() | Elect():
+            found = next((name(s) for s, _ in nested((stmt,)) if isinstance(s, SYNCHRONISING)), "nothing")
+            return f"the {type(stmt).__name__.lower()} around {found}"
+        case _:
+            return type(stmt).__name__
+
+
+# -- edits of one statement --------------------------------------------------------------------------------------------
+
+
+def _at(site: Site) -> Iterator[SkeletonEdit]:
+    stmt = site.stmt
+    if isinstance(stmt, SYNCHRONISING):
+        yield site.edit("drop", f"no {name(stmt)}")
+    yield from _moved(site)
+    for kind, what, changed in chain(_numbers(stmt), _slots(stmt), _others(stmt)):
+        yield site.edit(kind, f"{name(stmt)}: {what}", changed)
+    yield from _around(site)
+    yield from _by_fewer(site)
+
+
+def _moved(site: Site) -> Iterator[SkeletonEdit]:
+    """Past the next statement of its block, and a fence past all that follow."""
+    after = site.block[site.index + 1 :]
+    for n, other in enumerate(after):
+        if isinstance(site.stmt, Let) or isinstance(other, Let) or not (synchronises(site.stmt) or synchronises(other)):
+            return
+        if n and not isinstance(site.stmt, op.ProxyFence):
+            return
+        what = f"{name(site.stmt)} after {name(other)} at line {other.span.line}"
+        block = (*site.block[: site.index], *after[: n + 1], site.stmt, *after[n + 1 :])
+        yield SkeletonEdit("move", what, site.stmt.span, site.put(block))
+
+
+Changed = tuple[str, str, Stmt]
+"""The kind of an edit, what it does, and what a statement becomes."""
+
+
+def _numbers(stmt: Stmt) -> Iterator[Changed]:
+    """Counts, bytes, depths and registers, one step up and down."""
+    match stmt:
+        case op.Arrive(count=count, tx=tx):
+            yield "count", f"{count + 1} arrivals", replace(stmt, count=count + 1)
+            if tx is not None:
+                yield "bytes", "no bytes", replace(stmt, tx=None)
+                yield from (("bytes", text, replace(stmt, tx=n)) for text, n in _bytes(tx))
+        case op.Expect(tx=tx) | op.TmaLoad(tx=tx) | op.StAsync(tx=tx):
+            yield from (("bytes", text, replace(stmt, tx=n)) for text, n in _bytes(tx))
+        case op.Init(count=count):
+            yield from (("count", f"count {n}", replace(stmt, count=n)) for n in _near(count, 1))
+        case op.BarSync(id=number, count=count):
+            if count is not None:
+                yield from (("count", f"{n} threads", replace(stmt, count=n)) for n in _near(count, WARP))
+            yield "id", "the next barrier", replace(stmt, id=Bin("+", number, Int(1)))
+        case op.Wait(pending=pending) if pending >= 0:
+            yield "depth", f"{pending + 1} pending", replace(stmt, pending=pending + 1)
+            if pending:
+                yield "depth", f"{pending - 1} pending", replace(stmt, pending=pending - 1)
+        case op.SetMaxnreg(registers=registers):
+            found = _near(registers, REGISTERS)
+            yield from (("registers", f"{n} registers", replace(stmt, registers=n)) for n in found)
+        case _:
+            return
+
+
+def _near(n: int, step: int) -> tuple[int, ...]:
+    return tuple(k for k in (n - step, n + step) if k > 0)
+
+
+def _bytes(tx: Index) -> Iterator[tuple[str, Index]]:
+    yield f"{BYTES} bytes more", Bin("+", tx, Int(BYTES))
+    yield f"{BYTES} bytes fewer", Bin("-", tx, Int(BYTES))
+
+
+def _slots(stmt: Stmt) -> Iterator[Changed]:
+    """The slot of a ring, one later and one earlier."""
+    match stmt:
+        case op.Arrive(barrier=ref) | op.Await(barrier=ref) | op.Expect(barrier=ref) | op.TmaLoad(barrier=ref):
+            for step, text in ((1, "the next slot"), (-1, "the slot before")):
+                changed = _shifted(ref, step)
+                if changed != ref:
+                    yield "slot", text, replace(stmt, barrier=changed)
+        case _:
+            return
+
+
+def _shifted(ref: Ref, step: int) -> Ref:
+    return replace(ref, dims=tuple(_turned(d, step) if isinstance(d, Point) else d for d in ref.dims))
+
+
+def _turned(point: Point, step: int) -> Point:
+    match point.index:
+        case Bin("%", index, Int(ring)):
+            return Point(Bin("%", Bin("+", index, Int(step % ring)), Int(ring)))
+        case _:
+            return point
+
+
+def _others(stmt: Stmt) -> Iterator[Changed]:
+    """The other parity, reads alone or all, synchronisation that does not wait, or does."""
+    match stmt:
+        case op.Await(parity=parity):
+            yield "parity", "the other parity", replace(stmt, parity=Bin("+", parity, Int(1)))
+        case op.Wait(group=Group.BULK, reads_only=reads):
+            yield (
+                "depth",
+                "until all is done" if reads else "until sources are read",
+                replace(stmt, reads_only=not reads),
+            )
+        case op.BarSync(waits=waits):
+            yield "wait", "without waiting" if waits else "with waiting", replace(stmt, waits=not waits)
+        case op.ProxyFence(everywhere=everywhere):
+            yield "fence", "of shared memory" if everywhere else "everywhere", replace(stmt, everywhere=not everywhere)
+        case _:
+            return
+
+
+# -- what is around ----------------------------------------------------------------------------------------------------
+
+
+def _around(site: Site) -> Iterator[SkeletonEdit]:
+    """Bounds of loops, guards and elections around synchronisation."""
+    stmt = site.stmt
+    if not synchronises(stmt):
+        return
+    match stmt:
+        case For(lo=lo, hi=hi):
+            yield site.edit("loop", f"{name(stmt)}: one iteration fewer", replace(stmt, hi=Bin("-", hi, Int(1))))
+            yield site.edit("loop", f"{name(stmt)}: one iteration more", replace(stmt, hi=Bin("+", hi, Int(1))))
+            yield site.edit("loop", f"{name(stmt)}: from one later", replace(stmt, lo=Bin("+", lo, Int(1))))
+        case If(cond=cond, then=then, orelse=orelse):
+            yield site.edit("guard", f"{name(stmt)}: always", *then)
+            if orelse:
+                yield site.edit("guard", f"{name(stmt)}: never", *orelse)
+            match cond:
+                case Cmp(_, _, Int(bound)):
+                    for n in (bound - 1, bound + 1):
+                        changed = replace(stmt, cond=replace(cond, right=Int(n)))
+                        yield site.edit("guard", f"{name(stmt)}: {n} in place of {bound}", changed)
+                case _:
+                    pass
+        case Elect(body=body):
+            yield site.edit("elect", f"{name(stmt)}: by all lanes", *body)
+        case _:
+            return
+
+
+def _by_fewer(site: Site) -> Iterator[SkeletonEdit]:
+    """One lane alone executes what all do."""
+    if not site.elected and isinstance(
+        site.stmt, op.Arrive | op.Await | op.ProxyFence | op.Commit | op.Signal | op.Spin
+    ):
+        yield site.edit("elect", f"{name(site.stmt)}: by one lane", Elect((site.stmt,), span=site.stmt.span))
+
+
+# -- objects -----------------------------------------------------------------------------------------------------------
+
+
+def _counts(skeleton: Skeleton) -> Iterator[SkeletonEdit]:
+    """Arrival counts of mbarriers."""
+    for n, item in enumerate(skeleton.objects):
+        if isinstance(item, Mbarriers) and item.count is not None:
+            for count in _near(item.count, 1):
+                objects = (*skeleton.objects[:n], replace(item, count=count), *skeleton.objects[n + 1 :])
+                changed = replace(skeleton, objects=objects)
+                yield SkeletonEdit("count", f"{item.name} waits for {count} arrivals", item.span, changed)

@@ -61,7 +61,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_compile(commands)
     _add_run(commands)
     _add_equiv(commands)
-    _add_table(_add(commands, "mutate", "edit every synchronisation statement of a kernel and verify each edit"))
+    _add_table(_add(commands, "mutate", "edit every synchronisation statement of a kernel or skeleton, and verify it"))
     _add_table(_add(commands, "slim", "find synchronisation that a kernel can do without, proved for all sizes"))
     sync = _add(commands, "sync", "place barriers, waits and fences so that a kernel is proved, or repair them")
     _add_table(sync)

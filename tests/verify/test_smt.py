@@ -65,6 +65,34 @@ def test_ordinals_of_a_nest_are_injective() -> None:
     assert isinstance(solver.check(), Unsat)
 
 
+def test_a_few_quotients_need_no_product_facts() -> None:
+    """Iterations of a loop and of the next round: where one ends, the other goes on."""
+    ctx = Context()
+    trips, k, steps = ctx.fresh("trips", 1), ctx.fresh("k", 0), 3
+    passed = ctx.quotient_among(k + steps, trips, range(steps + 1))
+    inside = ctx.between(0, k + steps - passed * trips, trips)
+    solver = Solver(Engine(ctx.api))
+    solver.add([ctx.lt(k, trips), ctx.api.negate(inside), *ctx.new_facts()])
+    assert isinstance(solver.check(), Unsat)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(-6, 6), st.integers(-2, 4), st.integers(-3, 0), st.integers(1, 4))
+def test_quotients_and_products_that_are_spelt_out_exist(p: int, divisor: int, low: int, values: int) -> None:
+    """What is said of them leaves room for every value, in range or not."""
+    ctx = Context()
+    x, y = symbol("x"), symbol("y")
+    among = range(low, low + values)
+    q = ctx.quotient_among(x, y, among)
+    ctx.spell_out(x, y, among)
+    expected = p // divisor if divisor > 0 and p // divisor in among else None
+    solver = Solver(Engine(ctx.api))
+    solver.add([ctx.eq(x, p), ctx.eq(y, divisor), ctx.eq(x * y, p * divisor), *ctx.new_facts()])
+    if expected is not None and len(among) > 1:
+        solver.add([ctx.eq(q, expected), *ctx.new_facts()])
+    assert isinstance(solver.check(), Sat)
+
+
 @given(st.lists(st.tuples(st.integers(-5, 5), st.sampled_from(["a", "b", "c"])), max_size=6), st.integers(-9, 9))
 def test_polynomials_are_canonical(terms: list[tuple[int, str]], constant: int) -> None:
     forward, backward = lift(constant), lift(0)

@@ -215,16 +215,41 @@ class Unrolling:
         for n, o in enumerate(self.items):
             self._performed.setdefault((o.first, o.first + o.width), []).append(n)
         self._numbers: dict[tuple[int, int], int] = {}
+        self._trace_keys: dict[int, list[Key]] = {}
         self._keys: dict[int, list[Key]] = {}
         self.tasks = tasks
 
     def trace(self, thread: int) -> list[int]:
         """Indices into `items` of what a thread performs, in program order; numbers them on the first call."""
+        thread = self._alike(thread)
         if thread not in self._traces:
             mine = sorted(chain.from_iterable(ns for (lo, hi), ns in self._performed.items() if lo <= thread < hi))
             self._traces[thread] = mine
             self._number(thread, mine)
         return self._traces[thread]
+
+    def keys(self, thread: int) -> list[Key]:
+        """The places of what a thread performs, in program order."""
+        first = self._alike(thread)
+        if first not in self._trace_keys:
+            self._trace_keys[first] = [self.items[n].key for n in self.trace(first)]
+        return self._trace_keys[first]
+
+    def _alike(self, thread: int) -> int:
+        """The first of the threads around this one that perform the same, and so give it the same numbers."""
+        return self._bounds[bisect_right(self._bounds, thread) - 1]
+
+    @cached_property
+    def _bounds(self) -> list[int]:
+        """Where threads begin that perform something else than those before, or are of another CTA. Where units take
+        turns, they are divided in one way, since each counts what the others perform."""
+        starts = range(0, len(self.program.everybody), self.program.threads)
+        bounds = {*starts, *chain.from_iterable(self._performed)}
+        for turns in {self.items[n].event.selection for n in self._chosen}:
+            if turns is not None:
+                bounds |= {start + turns.base + part for start in starts for part in (0, turns.count * turns.size)}
+                bounds |= {peer for bound in bounds if turns.includes(bound) for peer in turns.peers(bound)}
+        return sorted(bounds)
 
     def _with_turns(self, thread: int, trace: list[int]) -> list[int]:
         """The trace with what the thread's peers perform when it is their turn."""
@@ -294,21 +319,20 @@ class Unrolling:
     def number(self, index: int, thread: int) -> int:
         """The phase, group or commit count that the walk of `thread` gave to occurrence `index`."""
         self.trace(thread)
-        return self._numbers[index, thread]
+        return self._numbers[index, self._alike(thread)]
 
     def number_at(self, item: Occurrence) -> int:
         """As `number`, for an occurrence found by its place."""
         thread = item.first
         for n in self.trace(thread):
             if self.items[n].key == item.key and self.items[n].event.id == item.event.id:
-                return self._numbers[n, thread]
+                return self._numbers[n, self._alike(thread)]
         raise KeyError(f"{item.event.label} is not executed there")
 
     def after(self, thread: int, key: Key) -> int | None:
         """The next occurrence of a thread strictly after a place."""
         trace = self.trace(thread)
-        keys = [self.items[n].key for n in trace]
-        at = bisect_right(keys, key)
+        at = bisect_right(self.keys(thread), key)
         return trace[at] if at < len(trace) else None
 
     def executions(self, event_id: int, until: Occurrence) -> int:

@@ -82,7 +82,6 @@ class Search:
         self.axioms = unrolling.program.axioms if axioms is None else axioms
         threads = unrolling.program.everybody if everybody else unrolling.representatives
         self.threads = frozenset(threads) | frozenset(source.threads)
-        self.keys: dict[int, list[Key]] = {}
         self.waits: dict[tuple[str, int], dict[int, dict[int, list[_Waiting]]]] = {}
         self.told: set[tuple[str, int, int, int, frozenset[Side]]] = set()
         self.left: set[tuple[int, int, frozenset[Side]]] = set()
@@ -305,10 +304,8 @@ class Search:
                 yield [w for w in waits if ends_after(phase, w.phase, ring)]
 
     def _next(self, thread: int, key: Key) -> Iterator[tuple[int, int]]:
-        if thread not in self.keys:
-            self.keys[thread] = [self.u.items[n].key for n in self.u.trace(thread)]
+        at = bisect_right(self.u.keys(thread), key)
         trace = self.u.trace(thread)
-        at = bisect_right(self.keys[thread], key)
         if at < len(trace):
             yield from self._enter(trace[at], thread)
 

@@ -142,6 +142,6 @@ def test_blocks_that_are_replaced_keep_the_meaning() -> None:
     fill_somewhere()
     sum_somewhere()
     for name in ("fill", "sum"):
-        assert outcomes[name, "replaced"] > 5
+        assert outcomes[name, "replaced"] > 0
         assert outcomes[name, "schedule.limit"] + outcomes[name, "schedule.condition"] > 5
     assert {code for _, code in outcomes} <= {"replaced", "schedule.limit", "schedule.condition"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exogpu.isa import acc_store, tma_load, tma_load_multicast, tma_store, vec_copy, wgmma
+from exogpu.isa import acc_store, bulk_wait_read, tma_load, tma_load_multicast, tma_store, vec_copy, wgmma
 from exogpu.schedule import Schedule, insert, mbarrier, replace, wait
 from tests.schedule.common import example, keeps_meaning, refusal, start
 
@@ -42,7 +42,7 @@ def test_windows_can_be_given() -> None:
 
 
 def test_operands_are_checked() -> None:
-    assert "needs `barrier`" in str(refusal(lambda: replace(loads(), "r", tma_load), "schedule.limit"))
+    assert "needs `pending`" in str(refusal(lambda: replace(loads(), "r", bulk_wait_read), "schedule.limit"))
     assert "no operand `bar`" in str(refusal(lambda: replace(loads(), "r", tma_load, bar="full"), "schedule.limit"))
     found = refusal(lambda: replace(loads(), "r", tma_store), "schedule.limit")
     assert "touch no window that `dst` of `tma_store` takes" in str(found)

@@ -37,23 +37,39 @@ class Patch:
         """Changes the file; False if the patch is not one of it."""
         if self.text is None:
             return False
-        Path(file).write_text(self.text, encoding="utf-8")
+        Path(file).write_bytes(self.text.encode())
         return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The lines of a file and what ends each: all that is not edited stays as it is, byte for byte."""
+
+    lines: tuple[str, ...]
+    newline: str
+
+    @staticmethod
+    def of(file: str) -> _Lines:
+        """The lines as Python counts them; none if the file cannot be read so, or ends lines in several ways."""
+        try:
+            text = Path(file).read_bytes().decode()
+        except (OSError, UnicodeDecodeError):
+            return _Lines((), "\n")
+        newline = next((end for end in ("\r\n", "\n", "\r") if end in text), "\n")
+        lines = tuple(text.split(newline))
+        return _Lines((), "\n") if any("\r" in line or "\n" in line for line in lines) else _Lines(lines, newline)
 
 
 def patch(before: Proc, after: Proc, shown: str, word: str = "slim") -> Patch:
     """The change of the file where the kernel stands, called as `shown`, or of the kernel as the printer writes it;
     `word` says what the changed one is."""
     file = before.span.file
-    try:
-        lines = Path(file).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        lines = []
+    found = _Lines.of(file)
     for plain in (True, False):
-        edited = _edited(lines, before, after, plain=plain)
+        edited = _edited(found.lines, before, after, plain=plain)
         if edited is not None and _reads_back(edited, before, after):
-            diff = tuple(difflib.unified_diff(lines, edited, shown, f"{shown}, {word}", lineterm=""))
-            return Patch(diff, "\n".join(edited) + "\n")
+            diff = tuple(difflib.unified_diff(found.lines, edited, shown, f"{shown}, {word}", lineterm=""))
+            return Patch(diff, found.newline.join(edited))
     old, new = to_source(before).splitlines(), to_source(after).splitlines()
     diff = tuple(difflib.unified_diff(old, new, f"{before.name}, reprinted", f"{before.name}, {word}", lineterm=""))
     return Patch(diff, None)
@@ -231,7 +247,7 @@ def _reads_back(lines: Sequence[str], before: Proc, after: Proc) -> bool:
     file = before.span.file
     with tempfile.TemporaryDirectory() as folder, _importable(str(Path(file).resolve().parent)):
         copy = Path(folder) / Path(file).name
-        copy.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        copy.write_text("\n".join(lines), encoding="utf-8")
         try:
             found, known = load(copy), load(file)
         except BadInput:

@@ -92,5 +92,8 @@ class WgmmaA:
 
 Memory = Gmem | Smem | Rmem | WgmmaD | WgmmaA
 
+ALLOCATED = (Smem, Rmem, WgmmaD, WgmmaA)
+"""Memories in which procedures allocate buffers."""
+
 FRAGMENTS = (WgmmaD, WgmmaA)
 """Memories of wgmma's register operands, which wgmma accesses asynchronously."""

@@ -23,7 +23,7 @@ from exogpu.ir.placement import Place, count, misplaced
 from exogpu.ir.pools import pool_problems
 from exogpu.ir.proc import MAX_CLUSTER, Block, Proc, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, For, InstrCall, Role, Stmt, Tasks
-from exogpu.ir.types import Gmem, Scalar
+from exogpu.ir.types import ALLOCATED, Gmem, Scalar
 from exogpu.ir.units import unit_problems
 from exogpu.ir.uses import barriers, elements, indices
 from exogpu.ir.value import ScalarFn
@@ -140,6 +140,9 @@ def _typing(stmt: Stmt, names: Names) -> Iterator[Diagnostic]:
                 yield Diagnostic("lang.type_mismatch", text, rhs.span, help="convert it with `cast(i32, ...)` first")
         case InstrCall():
             yield from operand_problems(stmt, names.buffers)
+        case Alloc(name, memory=memory) if not isinstance(memory, ALLOCATED):
+            text = f"`{name}` is allocated, and its memory is none of SMEM, RMEM, WGMMA_D and WGMMA_A"
+            yield Diagnostic("lang.memory", text, stmt.span, help="global tensors are arguments")
         case _:
             return
 
@@ -165,24 +168,25 @@ def _uses(stmt: Stmt, names: Names) -> Iterator[Diagnostic]:
 def _index(e: Index | Cond, variables: frozenset[str], span: Span) -> Iterator[Diagnostic]:
     for name in sorted(index_names(e) - variables):
         yield Diagnostic("lang.scope", f"no size or loop variable `{name}` is in scope", span)
-    if not _affine(e):
+    if not affine(e):
         yield Diagnostic("lang.non_affine", "a factor or divisor in an index is not a literal", span)
 
 
-def _affine(e: Index | Cond) -> bool:
+def affine(e: Index | Cond) -> bool:
+    """Whether the factors and divisors in an expression are literals, and divisors positive."""
     match e:
         case Var() | Int() | Bool():
             return True
         case Bin("*", left, right):
-            return (isinstance(left, Int) or isinstance(right, Int)) and _affine(left) and _affine(right)
+            return (isinstance(left, Int) or isinstance(right, Int)) and affine(left) and affine(right)
         case Bin("//" | "%" | "ceildiv", left, right):
-            return isinstance(right, Int) and right.value > 0 and _affine(left)
+            return isinstance(right, Int) and right.value > 0 and affine(left)
         case Bin(_, left, right) | Cmp(_, left, right):
-            return _affine(left) and _affine(right)
+            return affine(left) and affine(right)
         case BoolOp(_, args):
-            return all(_affine(a) for a in args)
+            return all(affine(a) for a in args)
         case Not(arg):
-            return _affine(arg)
+            return affine(arg)
 
 
 def _declarations(proc: Proc) -> Iterator[tuple[str, Span]]:

@@ -99,6 +99,7 @@ def assign_role(at: Work, where: Where, name: str, unit: IndexLike | None = None
     cursor = at.find(where)
     if name not in {r.name for r in at.proc.block.roles}:
         raise limit(f"the block has no role `{name}`", cursor.stmt.span, "declare it with `launch`")
+    at.ends(cursor)
     index = None if unit is None else as_index(unit)
     new = Role(name, cursor.block, cursor.stmt.span, index)
     at.splice(cursor.path, cursor.count, (new,), {(n,): (0, 0, n) for n in range(cursor.count)})
@@ -111,6 +112,7 @@ def unit_loop(at: Work, where: Where, name: str, trips: int, unit: int = 1) -> N
     cursor = at.find(where)
     if trips != 1 and at.effects(cursor.block):
         raise limit(f"`{cursor}` would be executed {trips} times", cursor.stmt.span)
+    at.ends(cursor)
     new = For(at.fresh(name), Int(0), Int(trips), Threads(unit), cursor.block, cursor.stmt.span)
     at.splice(cursor.path, cursor.count, (new,), {(n,): (0, 0, n) for n in range(cursor.count)})
 

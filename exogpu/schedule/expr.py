@@ -74,17 +74,26 @@ def as_index(e: IndexLike) -> Index:
     match e:
         case Expr(index):
             return index
-        case int():
+        case int() if not isinstance(e, bool):
             return Int(e)
         case str():
             return _index(e, _syntax(e))
-        case _:
+        case Var() | Int() | Bin():
             return e
+        case _:
+            raise Refused("schedule.expression", f"`{e}` is no integer, index expression or text of one")
 
 
 def as_cond(c: CondLike) -> Cond:
     """A condition as a node."""
-    return _cond(c, _syntax(c)) if isinstance(c, str) else c
+    match c:
+        case str():
+            return _cond(c, _syntax(c))
+        case Cmp() | BoolOp() | Not() | Bool():
+            return c
+        case _:
+            help = "compare expressions for equality by `a.equals(b)`"
+            raise Refused("schedule.expression", f"`{c}` is no condition or text of one", help=help)
 
 
 def words(e: object) -> str:

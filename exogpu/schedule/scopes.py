@@ -86,11 +86,7 @@ def specialise(at: Work, where: Where, cond: CondLike) -> None:
     cursor = at.find(where)
     test: Cond = as_cond(cond)
     at.in_scope(test, cursor.path)
-    allocated = {s.name for s in cursor.block if isinstance(s, Alloc)}
-    block, end = block_at(at.proc.body, cursor.path[:-1]), cursor.path[-1] + cursor.count
-    used = allocated & at.names_in(block[end:])
-    if used:
-        raise limit(f"`{min(used)}` is used after these statements", cursor.stmt.span)
+    at.ends(cursor)
     new = If(test, cursor.block, at.copy(cursor.block), cursor.stmt.span)
     at.splice(cursor.path, cursor.count, (new,), {(n,): (0, 0, n) for n in range(cursor.count)})
 

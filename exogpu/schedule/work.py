@@ -17,18 +17,18 @@ from exogpu.ir.index import Cmp, Cond, Index, Int, Var
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.interp.plan import buffers_of, reassociable
 from exogpu.ir.proc import Proc, SizeArg
-from exogpu.ir.stmt import For, If
+from exogpu.ir.stmt import Alloc, For, If
 from exogpu.ir.substitute import declared, rename
 from exogpu.ir.uses import barriers, elements
 from exogpu.ir.walk import index_names, walk
-from exogpu.ir.wellformed import check_meaning
+from exogpu.ir.wellformed import affine, check_meaning
 from exogpu.schedule.cover import covers
 from exogpu.schedule.cursor import Cursor, Gap, Where
 from exogpu.schedule.effects import Access, Does, effects
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import words
 from exogpu.schedule.facts import again, around, known, primed
-from exogpu.schedule.paths import Block, Edit, Moves, Path, spliced
+from exogpu.schedule.paths import Block, Edit, Moves, Path, block_at, spliced
 from exogpu.schedule.proving import Proved, Refuted, decide, fresh_engine, implied
 from exogpu.schedule.schedule import Obligation, Schedule, Step, rebound
 from exogpu.schedule.terms import both, either
@@ -94,6 +94,17 @@ class Work:
         loops = {stmt.var for stmt, _ in around(self.proc, path) if isinstance(stmt, For)}
         for name in sorted(index_names(e) - sizes - loops - {*own}):
             raise Refused("schedule.expression", f"no size or loop variable `{name}` is in scope there")
+        if not affine(e):
+            raise Refused(
+                "schedule.expression", f"a factor or divisor in `{words(e)}` is not a literal, or not positive"
+            )
+
+    def ends(self, at: Cursor) -> None:
+        """Refuses to put statements into another one that allocate what statements after them use."""
+        allocated = {stmt.name: stmt.span for stmt in at.block if isinstance(stmt, Alloc)}
+        later = block_at(self.proc.body, at.path[:-1])[at.path[-1] + at.count :]
+        for name in sorted(allocated.keys() & self.names_in(later)):
+            raise limit(f"`{name}` is used after these statements", allocated[name], f"lift `{name}` out first")
 
     def has_barriers(self, block: Block) -> None:
         """Refuses statements that name a barrier which is not declared."""

@@ -151,3 +151,23 @@ def test_a_file_that_is_gone_is_no_obstacle(tmp_path: Path) -> None:
     proc = load(path)["hand"]
     path.unlink()
     assert patch(proc, without_fence(0)(proc), "hand.py").diff[0] == "--- hand, reprinted"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("comment", ["# the slot is free", "# the slot\x0c is \u2028 free \x85", "# \x0b"])
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_what_is_not_edited_stays_byte_for_byte(tmp_path: Path, newline: str, comment: str, end: str) -> None:
+    path = tmp_path / "hand.py"
+    text = TEXT.replace("# the slot is free", comment).rstrip("\n") + end
+    path.write_bytes(text.replace("\n", newline).encode())
+    proc = load(path)["hand"]
+    assert patch(proc, without_fence(0)(proc), "hand.py").write(str(path))
+    left = text.replace("            Fence()\n            Arrive(full)", "            Arrive(full)")
+    assert path.read_bytes() == left.replace("\n", newline).encode()
+
+
+def test_a_file_that_ends_lines_in_several_ways_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "hand.py"
+    path.write_bytes(TEXT.replace("\n", "\r\n", 3).encode())
+    proc = load(path)["hand"]
+    assert not patch(proc, without_fence(0)(proc), "hand.py").write(str(path))

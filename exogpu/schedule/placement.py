@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from exogpu.ir.formats import contains
 from exogpu.ir.numeric import convert
 from exogpu.ir.proc import ScalarArg
 from exogpu.ir.stmt import Assign, InstrCall
@@ -79,53 +80,13 @@ def _rounded(stmt: Assign, name: str, dtype: Scalar, types: Mapping[str, Scalar]
     return isinstance(value, Read) and stmt.op == "=" and types[stmt.buffer] is dtype and stmt.buffer != name
 
 
-@dataclass(frozen=True, slots=True)
-class _Format:
-    """A floating-point format: bits of the significand, largest and smallest exponent of normal numbers."""
-
-    precision: int
-    largest: int
-    smallest: int
-    infinite: bool = True
-
-    @property
-    def finest(self) -> int:
-        """The exponent of the smallest positive number."""
-        return self.smallest - self.precision + 1
-
-
-_FORMATS = {
-    Scalar.F64: _Format(53, 1023, -1022),
-    Scalar.F32: _Format(24, 127, -126),
-    Scalar.TF32: _Format(11, 127, -126),
-    Scalar.BF16: _Format(8, 127, -126),
-    Scalar.F16: _Format(11, 15, -14),
-    Scalar.E5M2: _Format(3, 15, -14),
-    Scalar.E4M3: _Format(4, 8, -6, infinite=False),
-}
-_SATURATING = (Scalar.E5M2, Scalar.E4M3)
-_INTEGERS = {Scalar.I32: (-(2**31), 2**31 - 1), Scalar.I8: (-128, 127), Scalar.U8: (0, 255)}
-
-
-def contains(wide: Scalar, narrow: Scalar) -> bool:
-    """Whether a store to the first type keeps every value of the second, infinities included."""
-    if wide in _INTEGERS and narrow in _INTEGERS:
-        (low, high), (least, most) = _INTEGERS[wide], _INTEGERS[narrow]
-        return low <= least and most <= high
-    if wide not in _FORMATS or narrow not in _FORMATS:
-        return False
-    a, b = _FORMATS[wide], _FORMATS[narrow]
-    fits = a.precision >= b.precision and a.largest >= b.largest and a.finest <= b.finest
-    return fits and not (wide in _SATURATING and b.infinite)
-
-
 def exact(value: Value, dtype: Scalar, types: Mapping[str, Scalar]) -> bool:
     """Whether a store of a value to a type never rounds it."""
     match value:
         case Read(buffer):
             return contains(dtype, types[buffer])
         case Cast(to, arg):
-            return contains(dtype, to) or (exact(arg, dtype, types) and exact(arg, to, types))
+            return dtype is to or contains(dtype, to) or (exact(arg, dtype, types) and exact(arg, to, types))
         case Num(number):
             return bool(convert(np.asarray(number), dtype) == number)
         case Neg(arg):

@@ -32,11 +32,11 @@ from exogpu.ir.stmt import (
 )
 from exogpu.ir.substitute import rename
 from exogpu.ir.uses import indices
-from exogpu.ir.walk import children
+from exogpu.ir.walk import children, with_blocks
 from exogpu.schedule.cursor import Gap, Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import CondLike, IndexLike, as_cond, as_index
-from exogpu.schedule.paths import Path, with_blocks
+from exogpu.schedule.paths import Path
 from exogpu.schedule.work import Work, operator
 
 

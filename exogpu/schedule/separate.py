@@ -8,11 +8,11 @@ from exogpu.ir.index import Index
 from exogpu.ir.linear import literal
 from exogpu.ir.stmt import Assign, InstrCall, Stmt
 from exogpu.ir.value import Read, Value
-from exogpu.ir.walk import children, map_value
+from exogpu.ir.walk import children, map_value, with_blocks
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.dimensions import Allocated
 from exogpu.schedule.errors import limit
-from exogpu.schedule.paths import Block, Moves, with_blocks
+from exogpu.schedule.paths import Block, Moves
 from exogpu.schedule.work import Work, operator
 
 

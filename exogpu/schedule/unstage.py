@@ -11,14 +11,14 @@ from exogpu.ir.stmt import Assign, InstrCall, Stmt
 from exogpu.ir.substitute import Change, change_value
 from exogpu.ir.value import Read, Value
 from exogpu.ir.value_type import computed, value_type
-from exogpu.ir.walk import children, map_value, reads, substitute_cond, substitute_index, walk
+from exogpu.ir.walk import children, map_value, reads, substitute_cond, substitute_index, walk, with_blocks
 from exogpu.schedule.cover import covers, solve
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.dimensions import Allocated
 from exogpu.schedule.effects import Access, Does
 from exogpu.schedule.errors import limit
 from exogpu.schedule.order import Order
-from exogpu.schedule.paths import Block, Path, same, stmt_at, with_blocks
+from exogpu.schedule.paths import Block, Path, same, stmt_at
 from exogpu.schedule.placement import exact
 from exogpu.schedule.terms import equal
 from exogpu.schedule.work import Work, operator

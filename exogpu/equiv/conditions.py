@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from exogpu.equiv.normal import Normal
 from exogpu.equiv.ranges import ranges_of
-from exogpu.ir.index import Bool, BoolOp, Cmp, CmpOp, Cond, Not
+from exogpu.ir.index import OPPOSITE, Bool, BoolOp, Cmp, Cond, Not
 from exogpu.ir.walk import index_names
 from exogpu.schedule.terms import both, either
 from exogpu.smt.context import Context
@@ -24,8 +24,6 @@ BUDGET = 6_000_000
 """Z3 resource units for all questions of a comparison; two shipped kernels take about a tenth."""
 QUESTION = 2_000
 """What a question costs besides, in the same units."""
-
-_OPPOSITE: dict[CmpOp, CmpOp] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 def conjuncts(cond: Cond) -> Facts:
@@ -50,7 +48,7 @@ def negation(cond: Cond) -> Cond:
         case Not(arg):
             return arg
         case Cmp(op, left, right):
-            return Cmp(_OPPOSITE[op], left, right)
+            return Cmp(OPPOSITE[op], left, right)
         case BoolOp("and", args):
             return either(negation(a) for a in args)
         case BoolOp(_, args):

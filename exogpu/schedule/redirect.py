@@ -18,7 +18,7 @@ from exogpu.ir.walk import children, map_value, with_blocks
 from exogpu.schedule.effects import Buffers
 from exogpu.schedule.errors import limit
 from exogpu.schedule.paths import Block, Path
-from exogpu.schedule.simplify import total
+from exogpu.schedule.terms import total
 
 Dims = tuple[Point | Range, ...]
 Site = tuple[Path, tuple[Index, ...]]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
-from exogpu.ir.linear import literal
+from exogpu.ir.linear import Linear, literal
 
 
 def add(a: Index, b: Index) -> Index:
@@ -52,6 +52,14 @@ def divide(e: Index, n: int, op: Literal["//", "%", "ceildiv"] = "//") -> Index:
     out = Bin(op, e, Int(n))
     value = literal(out)
     return out if value is None else Int(value)
+
+
+def total(form: Linear) -> Index:
+    """A linear form as an expression."""
+    out: Index = Int(0)
+    for atom, factor in sorted(form.terms.items(), key=lambda term: term[1] < 0):
+        out = add(out, times(factor, atom)) if factor > 0 else subtract(out, times(-factor, atom))
+    return add(out, Int(form.const))
 
 
 def both(conds: Iterable[Cond]) -> Cond:

@@ -33,8 +33,8 @@ _FORMATS = {
     Scalar.E4M3: _Format(4, 8, -6, infinite=False),
 }
 _LOADED = _FORMATS | {Scalar.TF32: _FORMATS[Scalar.F32], Scalar.E5M2: _Format(3, 15, -14)}
-"""What a load may give: a tf32 argument may have the bits of f32, which a store rounds, and one of e5m2 may hold an
-infinity, which a store clamps."""
+"""What a load may give on the device: a tf32 argument has the bits of f32, which a store rounds, and one of e5m2 may
+hold an infinity, which a store clamps. (The interpreter rounds arguments when it takes them.)"""
 _INTEGERS = {Scalar.I32: (-(2**31), 2**31 - 1), Scalar.I8: (-128, 127), Scalar.U8: (0, 255)}
 
 

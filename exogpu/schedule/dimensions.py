@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from exogpu.ir.index import Bin, Cmp, Index, Int
-from exogpu.ir.stmt import Alloc, Point, Range
+from exogpu.ir.stmt import Alloc, InstrCall, Point, Range
+from exogpu.ir.walk import walk
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.effects import Access
 from exogpu.schedule.errors import Refused, limit
@@ -39,6 +40,12 @@ class Allocated:
     def accesses(self) -> tuple[Access, ...]:
         """All accesses to the buffer."""
         return tuple(a for a in self.at.effects(self.users) if a.buffer == self.alloc.name)
+
+    def in_no_instruction(self) -> None:
+        """Refuses instructions that use the buffer."""
+        for stmt in walk(self.users):
+            if isinstance(stmt, InstrCall) and self.alloc.name in self.at.names_in((stmt,)):
+                raise limit(f"`{stmt.instr.name}` uses `{self.alloc.name}`", stmt.span)
 
     def dimension(self, dim: int) -> int:
         """The number of a dimension, which may be counted from the last one."""

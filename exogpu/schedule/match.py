@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Bool, Cond, Index, Var
 from exogpu.ir.interp.plan import reassociable
-from exogpu.ir.proc import ScalarArg
 from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, InstrCall, Role
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Read, Value
@@ -116,8 +115,7 @@ class Matching:
             unproved.append((known, goal))
             return False
 
-        types = {name: info.dtype for name, info in self.at.buffers.items()}
-        types |= {s.name: s.dtype for s in self.at.proc.args if isinstance(s, ScalarArg)}
+        types = self.at.types
         same = Same(types, proved)
         if same.stored(a.value, b.value, given, types[a.buffer], op):
             return

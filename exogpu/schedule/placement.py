@@ -9,8 +9,7 @@ import numpy as np
 
 from exogpu.ir.formats import contains
 from exogpu.ir.numeric import convert
-from exogpu.ir.proc import ScalarArg
-from exogpu.ir.stmt import Assign, InstrCall
+from exogpu.ir.stmt import Assign
 from exogpu.ir.types import Gmem, Memory, Scalar, Smem
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
 from exogpu.ir.value_type import computed, value_type
@@ -54,11 +53,8 @@ def set_type(at: Work, where: Where, dtype: Scalar) -> None:
     old, name = buffer.alloc.dtype, buffer.alloc.name
     if computed(dtype) is not computed(old):
         raise limit(f"values of {old.value} and {dtype.value} are computed in different types", buffer.alloc.span)
-    for stmt in walk(buffer.users):
-        if isinstance(stmt, InstrCall) and name in at.names_in((stmt,)):
-            raise limit(f"`{stmt.instr.name}` uses `{name}`", stmt.span)
-    types = {n: info.dtype for n, info in at.buffers.items()}
-    types |= {a.name: a.dtype for a in at.proc.args if isinstance(a, ScalarArg)}
+    buffer.in_no_instruction()
+    types = at.types
     users = [stmt for stmt in walk(buffer.users) if isinstance(stmt, Assign)]
     later = all(_rounded(stmt, name, dtype, types) for stmt in users)
     for stmt in users:

@@ -15,10 +15,11 @@ from typing import Any, Concatenate, ParamSpec
 from exogpu.diagnostics import InternalError
 from exogpu.ir.index import Cmp, Cond, Index, Int, Var
 from exogpu.ir.instr import BufferInfo
-from exogpu.ir.interp.plan import buffers_of, reassociable
+from exogpu.ir.interp.plan import buffers_of, reassociable, types_of
 from exogpu.ir.proc import Proc, SizeArg
 from exogpu.ir.stmt import Alloc, For, If
 from exogpu.ir.substitute import declared, rename
+from exogpu.ir.types import Scalar
 from exogpu.ir.uses import barriers, elements
 from exogpu.ir.walk import index_names, walk
 from exogpu.ir.wellformed import affine, check_meaning
@@ -56,6 +57,11 @@ class Work:
     def buffers(self) -> dict[str, BufferInfo]:
         """Every tensor and allocation, by name."""
         return buffers_of(self.proc)
+
+    @property
+    def types(self) -> dict[str, Scalar]:
+        """The types of all tensors, allocations and data scalars."""
+        return types_of(self.proc)
 
     def find(self, where: Where) -> Cursor:
         """The statements that the operator is asked to change, before any `splice`."""

@@ -88,6 +88,12 @@ def buffers_of(proc: Proc) -> dict[str, BufferInfo]:
     return buffers
 
 
+def types_of(proc: Proc) -> dict[str, Scalar]:
+    """The types of all tensors, allocations and data scalars, by name."""
+    scalars = {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)}
+    return {name: info.dtype for name, info in buffers_of(proc).items()} | scalars
+
+
 def _erase(block: tuple[Stmt, ...], buffers: Mapping[str, BufferInfo]) -> tuple[Stmt, ...]:
     out: list[Stmt] = []
     for stmt in block:
@@ -115,9 +121,7 @@ def _located(stmt: Stmt, span: Span) -> Stmt:
 
 def plan(proc: Proc, sizes: Mapping[str, int], *, precise: bool = False, together: bool = True) -> tuple[Node, ...]:
     """The sequential program for these sizes. With `together` false every loop runs in order."""
-    types = {name: info.dtype for name, info in buffers_of(proc).items()}
-    types |= {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)}
-    return _Planner(sizes, types, precise, together).block(sequential(proc), {})[0]
+    return _Planner(sizes, types_of(proc), precise, together).block(sequential(proc), {})[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def around(proc: Proc, path: Path) -> Iterator[tuple[Stmt, int]]:
 def _inside(stmt: Stmt, branch: int) -> Iterator[Cond]:
     match stmt:
         case For(var=var, lo=lo, hi=hi):
-            yield within(var, lo, hi)
+            yield within(Var(var), lo, hi)
         case If(cond=cond):
             yield cond if branch == 0 else negated(cond)
         case _:

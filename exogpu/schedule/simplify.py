@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, IndexOp, Int, Not
+from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, IndexOp, Int, Not, Var
 from exogpu.ir.linear import Linear, linear
 from exogpu.ir.stmt import Assign, For, If, Role, Stmt
 from exogpu.ir.substitute import Change, change
@@ -54,7 +54,7 @@ class _Simplifier:
         match stmt:
             case For():
                 lo, hi = to.index(stmt.lo), to.index(stmt.hi)
-                return replace(stmt, lo=lo, hi=hi, body=self.block(stmt.body, (*known, within(stmt.var, lo, hi))))
+                return replace(stmt, lo=lo, hi=hi, body=self.block(stmt.body, (*known, within(Var(stmt.var), lo, hi))))
             case If():
                 cond = to.cond(stmt.cond)
                 then = self.block(stmt.then, (*known, cond))
@@ -92,7 +92,7 @@ class _Simplifier:
     def division(self, quotient: bool, form: Linear, n: int, known: Known) -> Index:
         whole, rest = form.divided(n)
         small = total(rest)
-        if self.implied(known, both((Cmp("<=", Int(0), small), Cmp("<", small, Int(n))))):
+        if self.implied(known, within(small, Int(0), Int(n))):
             return total(whole) if quotient else small
         return add(total(whole), divide(small, n)) if quotient else divide(small, n, "%")
 

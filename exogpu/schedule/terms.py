@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
+from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not
 from exogpu.ir.linear import Linear, literal
 
 
@@ -108,6 +108,11 @@ def less(a: Index, b: Index) -> Cond:
     return Cmp("<", a, b)
 
 
-def within(var: str, lo: Index, hi: Index) -> Cond:
-    """`lo <= var < hi`."""
-    return both((Cmp("<=", lo, Var(var)), Cmp("<", Var(var), hi)))
+def within(e: Index, lo: Index, hi: Index) -> Cond:
+    """`lo <= e < hi`."""
+    return both((Cmp("<=", lo, e), Cmp("<", e, hi)))
+
+
+def earlier(first: Sequence[Index], then: Sequence[Index]) -> Cond:
+    """Iterations of nested loops come in this order: their variables are smaller, the outermost counting most."""
+    return either(both((*map(equal, first[:n], then[:n]), less(first[n], then[n]))) for n in range(len(first)))

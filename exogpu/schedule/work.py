@@ -32,7 +32,7 @@ from exogpu.schedule.facts import again, around, known, primed
 from exogpu.schedule.paths import Block, Edit, Moves, Path, block_at, spliced
 from exogpu.schedule.proving import Proved, Refuted, decide, fresh_engine, implied
 from exogpu.schedule.schedule import Obligation, Schedule, Step, rebound
-from exogpu.schedule.terms import both, either
+from exogpu.schedule.terms import both, either, within
 from exogpu.smt.solver import Engine
 from exogpu.source import NOWHERE, Span
 
@@ -198,7 +198,7 @@ class Work:
         """Proves that accesses are in the bounds of their buffers."""
         for a in accesses:
             shape = self.buffers[a.buffer].shape
-            bounds = [c for i, n in zip(a.index, shape, strict=True) for c in (Cmp("<=", Int(0), i), Cmp("<", i, n))]
+            bounds = (within(i, Int(0), n) for i, n in zip(a.index, shape, strict=True))
             failure = f"{when}, {a} can be out of bounds"
             self.prove(f"{a} is in bounds", (*given, *a.given), both(bounds), failure, a.span)
 

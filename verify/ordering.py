@@ -8,7 +8,7 @@ path is a violation, made smaller and confirmed by the explicit engine.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
 from exogpu.ir.walk import index_names
@@ -81,9 +81,10 @@ class Violated:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """Neither, with the reason."""
+    """Neither, with the reason; `exhausted`: the solver spent its budget."""
 
     reason: str
+    exhausted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +96,13 @@ Outcome = Proved | Violated | Undecided | Impossible
 
 
 def decide(program: Program, goal: Goal) -> Outcome:
-    """Proves or refutes a goal for all sizes."""
+    """Proves or refutes a goal for all sizes; where the solver is overtaxed, once more without what it has met before:
+    other goals' chains, and the state in which it was left."""
     try:
-        return _ChainSearch(program, goal).run()
+        found = _ChainSearch(program, goal).run()
+        if isinstance(found, Undecided) and found.exhausted:
+            return _ChainSearch(replace(program), goal).run()
+        return found
     except NoClosedForm as error:
         return Undecided(f"no closed form for an ordinal: {error}")
     except TooLarge as error:
@@ -159,7 +164,7 @@ class _ChainSearch:
                 case Unsat(core):
                     return self._proof(core)
                 case Unknown(reason):
-                    return Undecided(f"solver: {reason}")
+                    return Undecided(f"solver: {reason}", exhausted=True)
                 case Sat(values):
                     outcome = self._examine(values)
                     if outcome is not None:

@@ -22,6 +22,8 @@ RLIMIT = 500_000
 """Z3 resource units per question: most take a hundredth of it, and many are asked."""
 BUDGET = 6_000_000
 """Z3 resource units for all questions of a comparison; two shipped kernels take about a tenth."""
+SHORT = 1_000_000
+"""Z3 resource units after which a difference is looked for, before the search for a proof goes on."""
 QUESTION = 2_000
 """What a question costs besides, in the same units."""
 
@@ -77,11 +79,18 @@ class Exhausted(Exception):
 
 @dataclass
 class Logic:
-    """Answers questions about conditions, for all integers; it remembers the answers. `spent`: Z3 resource units."""
+    """Answers questions about conditions, for all integers; it remembers the answers. `spent` and `budget` are in Z3
+    resource units."""
 
     engine: Engine = field(default_factory=lambda: Engine(TermApi(), RLIMIT))
     answers: dict[tuple[Facts, Cond], bool] = field(default_factory=dict)
     spent: int = 0
+    budget: int = BUDGET
+
+    @property
+    def exhausted(self) -> bool:
+        """No more questions are answered that are new."""
+        return self.spent > self.budget
 
     def implied(self, facts: Facts, cond: Cond) -> bool:
         """Whether the facts are known to imply a condition."""
@@ -108,7 +117,7 @@ class Logic:
 
     def _proved(self, facts: Facts, goal: Cond) -> bool:
         """Whether the solver proves that the facts imply a condition; Exhausted if the budget is spent."""
-        if self.spent > BUDGET:
+        if self.exhausted:
             raise Exhausted
         names = sorted(frozenset[str]().union(*(index_names(c) for c in (*facts, goal))))
         ctx = Context(self.engine.api)

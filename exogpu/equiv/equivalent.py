@@ -7,7 +7,7 @@ from time import perf_counter
 
 from exogpu.diagnostics import BadInput
 from exogpu.equiv.arguments import mismatches
-from exogpu.equiv.conditions import Facts, Logic, joined
+from exogpu.equiv.conditions import BUDGET, SHORT, Facts, Logic, joined
 from exogpu.equiv.prove import Equal, prove, written
 from exogpu.equiv.result import Equivalence, Side, Verdict
 from exogpu.equiv.trial import Tried, compare_runs
@@ -31,7 +31,7 @@ def equivalent(a: Proc, b: Proc) -> Equivalence:
 
 
 def _decided(a: Proc, b: Proc) -> Equivalence:
-    logic = Logic()
+    logic = Logic(budget=SHORT)
     facts = joined((), (*known_sizes(a), *known_sizes(b)))
     problems = tuple(mismatches(a, b, logic, facts))
     if problems:
@@ -44,13 +44,18 @@ def _decided(a: Proc, b: Proc) -> Equivalence:
 
 
 def _proved(nothing: Equivalence, a: Proc, b: Proc, facts: Facts, logic: Logic) -> Equivalence:
-    """A proof, or else a difference found by running both."""
+    """A proof, or else a difference found by running both, which does not wait for a long search for a proof."""
     proof = prove(a, b, facts, logic)
     if isinstance(proof, Equal):
         return replace(nothing, verdict=Verdict.PROVED, reassociated=proof.reassociated)
     tried = compare_runs(a, b)
     if tried.difference is not None:
         return replace(nothing, verdict=Verdict.REFUTED, difference=tried.difference)
+    if logic.exhausted:
+        logic.budget = BUDGET
+        proof = prove(a, b, facts, logic)
+    if isinstance(proof, Equal):
+        return replace(nothing, verdict=Verdict.PROVED, reassociated=proof.reassociated)
     return replace(nothing, reason=f"{proof.reason}; {_without(tried)}", span=proof.span)
 
 

@@ -73,7 +73,8 @@ UNKNOWN = (
 
 @cache
 def twins() -> Mapping[str, Proc]:
-    return load(Path(__file__).parent / "cases" / "twins.py")
+    cases = Path(__file__).parent / "cases"
+    return {**load(cases / "twins.py"), **load(cases / "sums.py")}
 
 
 def proc(name: str) -> Proc:

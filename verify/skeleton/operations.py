@@ -38,7 +38,7 @@ from exogpu.verify.program import (
 )
 from exogpu.verify.program import Step as PathStep
 from exogpu.verify.skeleton.barriers import NAMED, Part, Signals, Value
-from exogpu.verify.skeleton.place import Executors, Place, by_warps, executors
+from exogpu.verify.skeleton.place import Executors, Place, by_value, by_warps, executors
 from exogpu.verify.skeleton.reading import Checked, Fences, Reading, uniform
 from exogpu.verify.skeleton.unsupported import NotModelled, ToldApart
 from exogpu.verify.skeleton.windows import Dims, Windows
@@ -179,10 +179,8 @@ class Operations:
     # -- barriers ------------------------------------------------------------------------------------------------
 
     def _parts(self, barrier: Ref, place: Place, read: Reading) -> Iterator[Part]:
-        # threads that mean different CTAs are told apart one by one
-        away = barrier.cta is not None and TID in index_names(read.index(barrier.cta))
-        place = replace(place, explicit=place.explicit or away)
-        for part in self.signals.parts(barrier, place, read.index):
+        groups = (place,) if barrier.cta is None else by_value(read.index(barrier.cta), place)
+        for part in (p for group in groups for p in self.signals.parts(barrier, group, read.index)):
             self.inside += (substitute_cond(c, self._who_of(part.place).names) for c in part.inside)
             yield part
 

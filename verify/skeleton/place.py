@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from exogpu.ir.collective import WARP, plus
+from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Var
 from exogpu.ir.skeleton.operations import Scope
 from exogpu.ir.skeleton.tree import RANK, TID, RoleDecl
+from exogpu.ir.walk import index_names
 from exogpu.verify.instance import LANE
 from exogpu.verify.program import Loop, LoopKind, Step
 
@@ -107,6 +109,17 @@ def executors(place: Place, threads: int, cluster: int, unit: int = 1) -> Execut
         first, at = plus(first, Bin("*", Int(step), Var(var))), plus(tid, Bin("*", Int(step), Var(var)))
     each = length > 1 and unit == 1
     return Executors(loops, first, length, plus(at, Var(LANE)) if each else at, rank, ranks)
+
+
+def by_value(e: Index, place: Place) -> Iterator[Place]:
+    """A place as one for each group of its threads that an expression over thread and CTA does not tell apart."""
+    if TID not in index_names(e) or not index_names(e) <= {TID, RANK}:
+        yield place
+        return
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for t in place.who:
+        groups.setdefault(tuple(evaluate(e, {TID: t, RANK: cta}) for cta in place.role.ctas), []).append(t)
+    yield from (replace(place, who=tuple(who)) for who in groups.values())
 
 
 def by_warps(place: Place) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.instr import Group, Mode, WgmmaFence
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Global
-from exogpu.ir.skeleton.tree import Body, Skeleton
+from exogpu.ir.skeleton.tree import Body, Skeleton, Stmt
 from exogpu.smt.index import to_poly
 from exogpu.smt.poly import ZERO
 from exogpu.smt.terms import Formula
@@ -25,6 +26,9 @@ from exogpu.verify.skeleton.coverage import writes
 from exogpu.verify.skeleton.lives import Lives
 from exogpu.verify.skeleton.settle import obligation, settle
 from exogpu.verify.skeleton.walk import nested
+
+WAITING = op.Wait | op.Await | op.BarSync | op.WarpSync | op.ClusterWait | op.Spin | op.Exit
+"""What may keep a thread waiting for others, or end it."""
 
 
 def whole(program: Program, skeleton: Skeleton, lives: Mapping[str, Lives]) -> Iterator[Piece]:
@@ -44,8 +48,8 @@ def whole(program: Program, skeleton: Skeleton, lives: Mapping[str, Lives]) -> I
 
 
 def _registers(skeleton: Skeleton) -> Obligation:
-    """Every warpgroup changes its registers first of all; then what some give back is enough for the others (PTX ISA,
-    setmaxnreg)."""
+    """Every warpgroup changes its registers before it waits for anything; then what some give back is enough for the
+    others (PTX ISA, setmaxnreg)."""
     base = obligation("registers", "setmaxnreg.pool", "the registers of every CTA suffice", skeleton.span)
     launched = skeleton.registers
     if launched is None:
@@ -64,17 +68,22 @@ def _registers(skeleton: Skeleton) -> Obligation:
 
 
 def _changes_first(body: Body, launched: int) -> str:
-    """Why a role's changes are not its first statements, whole warpgroup by whole warpgroup; empty if they are."""
+    """Why a role does not change its registers once before it waits, whole warpgroup by whole warpgroup; or empty."""
     changes = [s for s, _ in nested(body.stmts) if isinstance(s, op.SetMaxnreg)]
     if not changes:
         return ""
-    if len(changes) > 1 or body.stmts[0] is not changes[0]:
-        return "registers are changed later than first of all"
+    before = takewhile(lambda s: s is not changes[0], body.stmts)
+    if len(changes) > 1 or changes[0] not in body.stmts or any(_waits(s) for s, _ in nested((*before,))):
+        return "registers are changed more than once, or by threads that may have waited"
     if body.role.first % WARPGROUP or body.role.threads % WARPGROUP:
         return "registers are changed by a part of a warpgroup"
     more = changes[0].registers > launched
     less = changes[0].registers < launched
     return "registers are changed in the wrong direction" if more != changes[0].increases and (more or less) else ""
+
+
+def _waits(stmt: Stmt) -> bool:
+    return isinstance(stmt, WAITING) and not (isinstance(stmt, op.BarSync) and not stmt.waits)
 
 
 def _last(body: Body, launched: int) -> int:

@@ -118,9 +118,7 @@ def stored(to: Scalar, value: Sym) -> Sym:
             return Const(float(rounded), computed(to))
         case Choice(cond, then, orelse):
             return Choice(cond, stored(to, then), stored(to, orelse))
-        case Rounded(dtype):
-            return value if dtype is to or contains(to, dtype) else Rounded(to, value)
-        case Held(dtype=dtype) | Op(dtype=dtype) | Sum(dtype=dtype):
+        case Held(dtype=dtype) | Op(dtype=dtype) | Sum(dtype=dtype) | Rounded(to=dtype):
             return value if contains(to, dtype) else Rounded(to, value)
         case Number():
             return Rounded(to, value)

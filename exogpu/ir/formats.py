@@ -32,22 +32,19 @@ _FORMATS = {
     Scalar.E5M2: _Format(3, 15, -14, infinite=False),
     Scalar.E4M3: _Format(4, 8, -6, infinite=False),
 }
-_LOADED = _FORMATS | {Scalar.TF32: _FORMATS[Scalar.F32], Scalar.E5M2: _Format(3, 15, -14)}
-"""What a load may give on the device: a tf32 argument has the bits of f32, which a store rounds, and one of e5m2 may
-hold an infinity, which a store clamps. (The interpreter rounds arguments when it takes them.)"""
 _INTEGERS = {Scalar.I32: (-(2**31), 2**31 - 1), Scalar.I8: (-128, 127), Scalar.U8: (0, 255)}
 
 
 def contains(wide: Scalar, narrow: Scalar) -> bool:
-    """Whether a store to the first type keeps everything that an element of the second may hold, infinities included.
-    Two types, tf32 and e5m2, do not contain themselves: arguments may hold what no store leaves there."""
+    """Whether a store to the first type keeps every number of the second, infinities included. Elements of arguments are
+    numbers of their type (`exogpu.ir.interp.arguments`): an e5m2 tensor holds no infinity."""
     match _INTEGERS.get(narrow), _INTEGERS.get(wide):
         case (least, most), (low, high):
             return low <= least and most <= high
         case (least, most), None:
             return max(-least, most) <= 1 << _FORMATS[wide].precision
         case None, None:
-            a, b = _FORMATS[wide], _LOADED[narrow]
+            a, b = _FORMATS[wide], _FORMATS[narrow]
             fits = a.precision >= b.precision and a.largest >= b.largest and a.finest <= b.finest
             return fits and (a.infinite or not b.infinite)
         case _:

@@ -82,7 +82,7 @@ def exact(value: Value, dtype: Scalar, types: Mapping[str, Scalar]) -> bool:
         case Read(buffer):
             return contains(dtype, types[buffer])
         case Cast(to, arg):
-            return dtype is to or contains(dtype, to) or (exact(arg, dtype, types) and exact(arg, to, types))
+            return contains(dtype, to) or (exact(arg, dtype, types) and exact(arg, to, types))
         case Num(number):
             return bool(convert(np.asarray(number), dtype) == number)
         case Neg(arg):

@@ -36,8 +36,8 @@ _INTEGERS = {Scalar.I32: (-(2**31), 2**31 - 1), Scalar.I8: (-128, 127), Scalar.U
 
 
 def contains(wide: Scalar, narrow: Scalar) -> bool:
-    """Whether a store to the first type keeps every number of the second, infinities included. Elements of arguments are
-    numbers of their type (`exogpu.ir.interp.arguments`): an e5m2 tensor holds no infinity."""
+    """Whether a store to the first type keeps every number of the second, infinities included. Elements of arguments
+    are numbers of their type (`exogpu.ir.interp.arguments`): an e5m2 tensor holds no infinity."""
     match _INTEGERS.get(narrow), _INTEGERS.get(wide):
         case (least, most), (low, high):
             return low <= least and most <= high

@@ -75,7 +75,7 @@ class Schedule:
 
     @property
     def reassociated(self) -> bool:
-        """Results equal the original's up to reassociation of sums; else they are the same numbers (0 and -0 count as one)."""
+        """Results equal the original's up to reassociation of sums; else they are the same numbers, zeros of either sign."""
         return any(step.reassociated for step in self.steps)
 
     def version(self, n: int) -> Proc:

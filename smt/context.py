@@ -23,8 +23,11 @@ Triple = tuple[Poly, Poly, Poly]
 class Context:
     """Symbols, definitions and products of one family of queries."""
 
-    def __init__(self, api: TermApi | None = None) -> None:
+    def __init__(self, api: TermApi | None = None, *, sums: bool = False) -> None:
+        """`sums`: give lemmas on what compared sums of more than two symbols are times a factor; loops that are counted
+        as one need them, and elsewhere they cost more than they help."""
         self.api = TermApi() if api is None else api
+        self._with_sums = sums
         self.definitions: list[Formula] = []
         self.functions = Functions()
         self._defined: dict[tuple[object, ...], Poly] = {}
@@ -41,7 +44,7 @@ class Context:
 
     def copy(self) -> Context:
         """A context that starts where this one is; its `new_facts` leaves out what this one has returned."""
-        out = Context(self.api)
+        out = Context(self.api, sums=self._with_sums)
         out.definitions = self.definitions.copy()
         out.functions = self.functions.copy()
         out._defined = self._defined.copy()
@@ -205,6 +208,8 @@ class Context:
 
     def compared(self, p: Poly) -> None:
         """`p >= 0` is known or tested: products of its symbols with a common factor compare alike."""
+        if not self._with_sums:
+            return
         common = gcd(*(c for m, c in p.terms if m))
         if common:
             p = Poly.of({m: c // common for m, c in p.terms})

@@ -34,7 +34,7 @@ class Base:
     """
 
     def __init__(self, program: Program) -> None:
-        ctx = Context()
+        ctx = Context(sums=not program.sequential)
         self.model = Model(ctx, program)
         self.engine = Engine(ctx.api)
         self.facts = [self.model.assumptions, *ctx.new_facts()]

@@ -102,7 +102,7 @@ def _edited(lines: Sequence[str], before: Proc, after: Proc, *, plain: bool) -> 
         if node is None or not _alone(lines, node):
             return None
         at = (node.end_lineno or node.lineno) if addition.after else node.lineno - 1
-        edits.append((at, at, _indented(node, _plainly(addition.lines) if plain else addition.lines)))
+        edits.append((at, at, _indented(node, _plainly(addition.lines, before) if plain else addition.lines)))
     out = list(lines)
     # the last first; of additions at one place, too, so that they end up in their order
     for _, (start, end, new) in sorted(enumerate(edits), key=lambda e: (e[1][0], e[1][1], e[0]), reverse=True):
@@ -114,9 +114,11 @@ def _indented(node: ast.stmt, lines: Iterable[str]) -> list[str]:
     return [" " * node.col_offset + line for line in lines]
 
 
-def _plainly(lines: Iterable[str]) -> list[str]:
-    """The lines without the numbers that tell loop variables of one kernel apart."""
+def _plainly(lines: Iterable[str], proc: Proc) -> list[str]:
+    """The lines without the numbers that tell loop variables of one kernel apart, and with `cta` for its threads."""
     text = "\n".join(lines)
+    if proc.block.cluster > 1:
+        text = re.sub(rf"\bunit={proc.block.threads}\b", "unit=cta", text)
     for var in re.findall(r"\bfor (\w+) in ", text):
         text = re.sub(rf"\b{var}\b", re.sub(r"(_\d+)+$", "", var), text)
     return text.split("\n")
@@ -178,13 +180,21 @@ def _with_barrier(lines: Sequence[str], node: ast.stmt, before: Proc, after: Pro
     barrier = completes_on(new)
     if completes_on(old) or not barrier or completing_on(old, barrier) != new or call.keywords:
         return ()
-    end = call.args[-1]
-    text = list(lines[node.lineno - 1 : node.end_lineno])
-    at = (end.end_lineno or end.lineno) - node.lineno
-    line = text[at].encode()
-    text[at] = (line[: end.end_col_offset] + f", {barrier}".encode() + line[end.end_col_offset or 0 :]).decode()
+    text = _with_operand(list(lines[node.lineno - 1 : node.end_lineno]), call.args[-1], node.lineno, barrier)
     margin = " " * node.col_offset
     return tuple(t.removeprefix(margin) for t in text) if all(t.startswith(margin) for t in text) else ()
+
+
+def _with_operand(text: list[str], last: ast.expr, first_line: int, operand: str) -> list[str]:
+    """The lines of a call with one operand more behind the last one: on a line of its own if that has one."""
+    at = (last.end_lineno or last.lineno) - first_line
+    line = text[at].encode()
+    head, rest = line[: last.end_col_offset].decode(), line[last.end_col_offset or 0 :].decode()
+    before = text[last.lineno - first_line].encode()[: last.col_offset].decode()
+    if not before.strip() and rest.split("#")[0].strip() in ("", ","):
+        comma = "" if rest.startswith(",") else ","
+        return [*text[:at], head + comma + rest, f"{before}{operand},", *text[at + 1 :]]
+    return [*text[:at], f"{head}, {operand}{rest}", *text[at + 1 :]]
 
 
 def _alone(lines: Sequence[str], node: ast.stmt) -> bool:

@@ -55,7 +55,7 @@ def _synced(proc: Proc, arguments: argparse.Namespace, run: Run) -> Synced:
 
 def _print(synced: Synced, arguments: argparse.Namespace, run: Run) -> None:
     lines = [*sync_text(synced, run)]
-    if synced.result != "not found":
+    if synced.report is not None and synced.result != "not found":
         lines.append(headline(run, synced.report, palette(arguments.color)))
     print("\n".join(lines), flush=True)
     if arguments.write and synced.result == "found" and not synced.written:

@@ -11,7 +11,7 @@ from typing import TypeVar
 import exogpu.kernels
 from exogpu.cli.errors import UsageError
 from exogpu.diagnostics import BadInput, Diagnostic
-from exogpu.ir.proc import Proc
+from exogpu.ir.proc import UNSCHEDULED, Proc
 from exogpu.ir.skeleton.root import Skeleton
 from exogpu.source import Span
 
@@ -68,7 +68,7 @@ def _folder(folder: Path) -> list[Target]:
 
 
 def _defines(text: str) -> bool:
-    return "@proc" in text or "@skeleton" in text
+    return any(mark in text for mark in ("@proc", "@skeleton", ".kernel\n"))  # a derived one is a schedule's kernel
 
 
 def load_kernels(targets: Iterable[Target]) -> tuple[list[Kernel], list[Diagnostic]]:
@@ -116,8 +116,8 @@ def last_first(target: Target) -> list[Proc]:
 
 
 def load_target(target: Target) -> list[Kernel]:
-    """The kernels and skeletons of one target, in the order of the file; BadInput if it has none or not the one
-    named."""
+    """The kernels and skeletons of one target, in the order of the file; BadInput if it has none or not the one named.
+    Algorithms count only in a file that has nothing else: they are what kernels are derived from."""
     from exogpu.lang.load import definitions
 
     found = definitions(target.file)
@@ -126,7 +126,8 @@ def load_target(target: Target) -> list[Kernel]:
             raise BadInput(
                 [_no_kernel(target.file, "the file has no kernel", "mark a function with @proc or @skeleton")]
             )
-        return list(found.values())
+        kernels = [k for k in found.values() if not (isinstance(k, Proc) and k.block == UNSCHEDULED)]
+        return kernels or list(found.values())
     if target.name not in found:
         known = ", ".join(found) or "none"
         raise BadInput(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from exogpu.equiv.conditions import Facts, Logic, conjuncts, joined, negation
-from exogpu.equiv.symbolic import Choice, Const, Held, Number, Op, Rounded, Sum, Sym, Term
+from exogpu.equiv.symbolic import Choice, Const, Fold, Held, Number, Op, Rounded, Sum, Sym, Term
 from exogpu.ir.index import Cmp, Var
 from exogpu.ir.types import Scalar
 
@@ -41,7 +41,7 @@ class Cases:
                 for combined in product(*(list(self.of(a, facts)) for a in args)):
                     conds = tuple(c for some, _ in combined for c in some)
                     if len(args) < 2 or not conds or not self.logic.impossible(joined(facts, conds)):
-                        yield conds, _folded(replace(value, args=tuple(v for _, v in combined)))
+                        yield conds, _product(replace(value, args=tuple(v for _, v in combined)))
             case Rounded(to, arg):
                 for conds, inner in self.of(arg, facts):
                     yield conds, Rounded(to, inner)
@@ -62,35 +62,45 @@ class Cases:
                 for more, inner in self.of(branch, joined(facts, conds)):
                     yield (*conds, *more), inner
 
-    def added(self, value: Sym, dtype: Scalar, facts: Facts) -> tuple[Term, ...]:
-        """A value as a sum in a type: what is added up, zeros left out."""
+    def without_zeros(self, term: Term, facts: Facts) -> Term | None:
+        """The term where it is not zero, if it has one form there."""
+        found = self.of(term.value, joined(facts, inside(term)))
+        kept = [(conds, v) for conds, v in found if not (isinstance(v, Const) and v.is_zero)]
+        if len(kept) != 1:
+            return None
+        ((conds, added),) = kept
+        guards = self.logic.open_ones(joined(facts, ranges(term)), (*term.guards, *conds))
+        return Term(term.vars, guards, added)
+
+    def folded(self, value: Sym, op: Fold, dtype: Scalar, facts: Facts) -> tuple[Term, ...]:
+        """A value as a sum in a type: what is added up, zeros left out; or what it is the largest or smallest of."""
         terms: list[Term] = []
-        for term in self._summands(Term((), (), value), dtype, facts):
+        for term in self._parts(Term((), (), value), op, dtype, facts):
             guards = self.logic.open_ones(joined(facts, ranges(term)), term.guards)
             if not guards or not self.logic.impossible(joined(facts, inside(term))):
                 terms.append(replace(term, guards=guards))
         return tuple(terms)
 
-    def _summands(self, term: Term, dtype: Scalar, facts: Facts) -> Iterator[Term]:
+    def _parts(self, term: Term, op: Fold, dtype: Scalar, facts: Facts) -> Iterator[Term]:
         for conds, value in self.of(term.value, joined(facts, inside(term))):
             here = Term(term.vars, (*term.guards, *conds), value)
             match value:
-                case Const() if value.is_zero:
+                case Const() if value.is_zero and op == "+":
                     pass
-                case Sum(kind, start, terms) if kind is dtype:
-                    yield from self._summands(replace(here, value=start), dtype, facts)
+                case Sum(kind, start, terms, way) if kind is dtype and way == op:
+                    yield from self._parts(replace(here, value=start), op, dtype, facts)
                     for inner in terms:
                         nested = Term((*here.vars, *inner.vars), (*here.guards, *inner.guards), inner.value)
                         if not self.logic.impossible(joined(facts, inside(nested))):
-                            yield from self._summands(nested, dtype, facts)
-                case Op("+", kind, (left, right)) if kind is dtype:
-                    yield from self._summands(replace(here, value=left), dtype, facts)
-                    yield from self._summands(replace(here, value=right), dtype, facts)
+                            yield from self._parts(nested, op, dtype, facts)
+                case Op(way, kind, (left, right)) if kind is dtype and way == op:
+                    yield from self._parts(replace(here, value=left), op, dtype, facts)
+                    yield from self._parts(replace(here, value=right), op, dtype, facts)
                 case _:
                     yield here
 
 
-def _folded(value: Op) -> Sym:
+def _product(value: Op) -> Sym:
     """A product of zeros is zero; of zero and an unknown value it is not: that may be infinite."""
     match value:
         case Op("*", dtype, (Const() as x, Const() as y)) if x.is_zero and y.is_zero:

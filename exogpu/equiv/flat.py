@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from exogpu.diagnostics import InternalError
 from exogpu.equiv.conditions import conjuncts
+from exogpu.equiv.symbolic import Fold
 from exogpu.ir.index import Bool, Cmp, Cond, Index, Not, Var
 from exogpu.ir.interp import sequential
 from exogpu.ir.interp.plan import buffers_of
@@ -14,6 +15,8 @@ from exogpu.ir.proc import Proc, ScalarArg, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, For, If, Stmt
 from exogpu.ir.substitute import Change, change_value
 from exogpu.ir.types import Scalar
+from exogpu.ir.value import Arith, Read, Value
+from exogpu.ir.value_type import computed, value_type
 from exogpu.ir.walk import substitute_cond, substitute_index
 from exogpu.schedule.terms import both, either
 
@@ -38,11 +41,14 @@ Step = tuple[int, Loop | None]
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """An assignment. `steps` lead to it from the top; `guards` are the conditions around it."""
+    """An assignment. `steps` lead to it from the top; `guards` are the conditions around it. `folds` is how it combines
+    `value` with what is there, None if it replaces that."""
 
     stmt: Assign
     steps: tuple[Step, ...]
     guards: tuple[Cond, ...]
+    folds: Fold | None
+    value: Value
 
     @property
     def loops(self) -> tuple[Loop, ...]:
@@ -84,7 +90,9 @@ class _Walk:
         for n, stmt in enumerate(block):
             match stmt:
                 case Assign():
-                    self.writes.append(Write(_renamed(stmt, env), (*steps, (n, None)), guards))
+                    renamed = _renamed(stmt, env)
+                    folds: Fold | None = "+" if stmt.op == "+=" else None
+                    self.writes.append(Write(renamed, (*steps, (n, None)), guards, folds, renamed.rhs))
                 case Alloc(name=name):
                     self.scopes[name] = frozenset(loop.var for _, loop in steps if loop is not None)
                 case For(var=var, lo=lo, hi=hi, body=body):
@@ -106,6 +114,26 @@ def _renamed(stmt: Assign, env: Mapping[str, Index]) -> Assign:
     return replace(stmt, index=index, rhs=change_value(stmt.rhs, to))
 
 
+def _folding(writes: Sequence[Write], types: Mapping[str, Scalar]) -> Iterator[Write]:
+    """The same, with `x = max(x, v)` as what folds v into x, where x is changed in no other way."""
+    found = [_extreme(write, types) for write in writes]
+    for write, other in zip(writes, found, strict=True):
+        ways = {w.folds for w in found if w.stmt.buffer == write.stmt.buffer} - {None}
+        yield other if len(ways) == 1 else write
+
+
+def _extreme(write: Write, types: Mapping[str, Scalar]) -> Write:
+    """`x = max(x, v)` as what folds v into x, if values are stored as they are computed."""
+    stmt = write.stmt
+    own = Read(stmt.buffer, stmt.index)
+    exact = types[stmt.buffer] is (value_type(stmt.rhs, types) or computed(types[stmt.buffer]))
+    match stmt.rhs:
+        case Arith("max" | "min" as way, left, right) if stmt.op == "=" and exact and own in (left, right):
+            return replace(write, folds=way, value=right if left == own else left)
+        case _:
+            return write
+
+
 def flatten(proc: Proc) -> Flat:
     """The assignments of a procedure."""
     walk = _Walk()
@@ -115,7 +143,7 @@ def flatten(proc: Proc) -> Flat:
     shapes = {name: info.shape for name, info in buffers.items()}
     types |= {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)}
     tensors = {a.name: a for a in proc.args if isinstance(a, TensorArg)}
-    return Flat(proc, tuple(walk.writes), types, shapes, walk.scopes, tensors)
+    return Flat(proc, tuple(_folding(walk.writes, types)), types, shapes, walk.scopes, tensors)
 
 
 def before(a: Write, x: Mapping[str, Index], b: Write | None, y: Mapping[str, Index]) -> Cond:

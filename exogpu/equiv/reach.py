@@ -73,7 +73,7 @@ class Reach:
         if at.write is not None and at.outer.count(at.write) >= REPEATS:
             raise Unresolved(f"the values of `{buffer}` are a recurrence that is no sum", span)
         writes = [w for w in self.flat.writes if w.stmt.buffer == buffer]
-        plain = [w for w in writes if w.stmt.op == "="]
+        plain = [w for w in writes if w.folds is None]
         return self._latest(
             _Place(buffer, cell, at, span, tuple(plain), tuple(writes)), list(reversed(plain)), at.facts
         )
@@ -155,20 +155,21 @@ class Reach:
         """The value at the point if the last plain assignment is this one (None: what was there at the start)."""
         dtype = self.flat.types[place.buffer]
         start = self._start(place, write, env, facts)
-        sums = [w for w in place.writes if w.stmt.op == "+="]
+        sums = [w for w in place.writes if w.folds is not None]
         terms = [(w, t) for w in sums for t in self._terms(place, w, write, env, facts)]
         if not terms:
             return start
         kinds = {self._kind(w) for w, _ in terms}
+        fold = terms[0][0].folds or "+"
         match terms:
             case [(_, Term((), guards, value))]:
                 (kind,) = kinds
-                once = stored(dtype, Op("+", kind, (stored(kind, start), value)))
+                once = stored(dtype, Op(fold, kind, (stored(kind, start), value)))
                 return once if not guards else Choice(both(guards), once, start)
         if kinds != {computed(dtype)}:
             raise Unresolved(f"sums in {dtype.value} of values of a wider type are rounded at every step", place.span)
         if reassociable(dtype, False):
-            return stored(dtype, Sum(computed(dtype), start, tuple(t for _, t in terms)))
+            return stored(dtype, Sum(computed(dtype), start, tuple(t for _, t in terms), fold))
         if len(terms) > 1:
             raise Unresolved(f"several sums in {dtype.value} are rounded at every step", place.span)
         return Sum(dtype, start, (terms[0][1],))
@@ -178,7 +179,7 @@ class Reach:
         dtype = self.flat.types[place.buffer]
         if write is not None:
             at = place.at.within(write, env, facts)
-            return stored(dtype, self._widened(write.stmt.rhs, at, self._kind(write)))
+            return stored(dtype, self._widened(write.value, at, self._kind(write)))
         if place.buffer in self.flat.tensors:
             return Held(place.buffer, place.cell, dtype)
         raise Unresolved(f"`{place.buffer}` is read where nothing is known to have been written to it", place.span)
@@ -211,7 +212,7 @@ class Reach:
         )
         inside = joined(facts, (c for loop in free if loop.var in named for c in loop.inside(at)))
         guards = self.logic.open_ones(inside, self._added(place, added, at, since, env))
-        value = self._widened(added.stmt.rhs, place.at.within(added, at, (*inside, *guards)), self._kind(added))
+        value = self._widened(added.value, place.at.within(added, at, (*inside, *guards)), self._kind(added))
         yield Term(ranges, guards, value)
 
     def _added(self, place: _Place, added: Write, at: Env, since: Write | None, env: Env) -> Facts:

@@ -28,7 +28,8 @@ class Side:
 @dataclass(frozen=True, slots=True)
 class Difference:
     """Sizes and inputs at which an element differs: the first one, with both values. Inputs are integers from
-    `-magnitude` to `magnitude`, drawn from the seed (`exogpu.equiv.trial.integers`)."""
+    `-magnitude` to `magnitude`, drawn from the seed (`exogpu.equiv.trial.integers`). `wide`: the values are those of a
+    computation in f64, since that in the procedures' own types is not exact."""
 
     sizes: tuple[tuple[str, int], ...]
     magnitude: int
@@ -37,6 +38,7 @@ class Difference:
     index: tuple[int, ...]
     a: float
     b: float
+    wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)

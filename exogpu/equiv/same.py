@@ -8,9 +8,9 @@ from math import copysign
 
 from exogpu.equiv.cases import Cases
 from exogpu.equiv.conditions import Facts, Logic, conjuncts, joined, negation
-from exogpu.equiv.sums import Matching, Part
-from exogpu.equiv.symbolic import COMMUTES, Const, Held, Number, Op, Rounded, Sum, Sym, Term
-from exogpu.ir.index import Cmp, Cond, Index, Var
+from exogpu.equiv.sums import Matching
+from exogpu.equiv.symbolic import COMMUTES, FOLDS, Const, Fold, Held, Number, Op, Rounded, Sum, Sym, Term
+from exogpu.ir.index import Cmp, Cond, Index
 from exogpu.ir.types import Scalar
 from exogpu.ir.walk import index_names
 
@@ -59,10 +59,11 @@ class Comparison:
                     return True
             case Sum(), Sum() if self._in_order(a, b, facts):
                 return True
-        kinds = {v.dtype for v in (a, b) if isinstance(v, Sum) or (isinstance(v, Op) and v.op == "+")}
-        return (
-            len(kinds) == 1 and min(kinds, key=str) in REORDERED and self._reordered(a, b, min(kinds, key=str), facts)
-        )
+        for op in FOLDS:
+            kinds = {v.dtype for v in (a, b) if isinstance(v, Sum | Op) and v.op == op}
+            if len(kinds) == 1:
+                return self._reordered(a, b, op, next(iter(kinds)), facts)
+        return False
 
     def _pairwise(self, args: tuple[Sym, ...], others: tuple[Sym, ...], facts: Facts) -> bool:
         before = self.reassociated
@@ -77,29 +78,36 @@ class Comparison:
     # -- sums ----------------------------------------------------------------------------------------------------
 
     def _in_order(self, a: Sum, b: Sum, facts: Facts) -> bool:
-        """Both add the same to the same, one after the other."""
-        if a.dtype is not b.dtype or len(a.terms) != 1 or len(b.terms) != 1:
+        """Both add the same to the same, one after the other. Zeros may be left out if the sum starts with 0: then it
+        never is -0, which a zero would change."""
+        if (a.op, a.dtype) != (b.op, b.dtype) or len(a.terms) != 1 or len(b.terms) != 1:
             return False
-        one, other = a.terms[0], b.terms[0]
-        if len(one.vars) != len(other.vars):
+        if not self.same(a.start, b.start, facts):
             return False
-        names = list(zip(one.names, other.names, strict=True))
-        part = Part(one, {m: Var(n) for n, m in names}, {n: Var(m) for n, m in names})
-        return (
-            self.same(a.start, b.start, facts)
-            and self.sums.embeds(part, other, facts)
-            and self.sums.complete(other, [part], facts)
-        )
+        if self.sums.in_order(a.terms[0], b.terms[0], facts):
+            return True
+        one, other = (self.cases.without_zeros(v.terms[0], facts) for v in (a, b))
+        cleared = a.op == "+" and _is_plus_zero(a.start) and _is_plus_zero(b.start)
+        return cleared and one is not None and other is not None and self.sums.in_order(one, other, facts)
 
-    def _reordered(self, a: Sym, b: Sym, dtype: Scalar, facts: Facts) -> bool:
-        one, other = (self.cases.added(v, dtype, facts) for v in (a, b))
+    def _reordered(self, a: Sym, b: Sym, op: Fold, dtype: Scalar, facts: Facts) -> bool:
+        """Both combine the same, in whatever order; of the largest, it does not matter how often it is there."""
+        if op == "+" and dtype not in REORDERED:
+            return False
+        one, other = (self.cases.folded(v, op, dtype, facts) for v in (a, b))
         told = _loose((*one, *other))
         if told is not None:
-            return all(self._reordered(a, b, dtype, joined(facts, conjuncts(c))) for c in (told, negation(told)))
+            return all(self._reordered(a, b, op, dtype, joined(facts, conjuncts(c))) for c in (told, negation(told)))
+        if op != "+":
+            return self.sums.among(one, other, facts) and self.sums.among(other, one, facts)
         if not self.sums.match(one, other, facts):
             return False
         self.reassociated |= dtype.is_float
         return True
+
+
+def _is_plus_zero(value: Sym) -> bool:
+    return isinstance(value, Const) and value.is_zero and copysign(1.0, value.value) > 0
 
 
 def _identical(a: Const, b: Const) -> bool:

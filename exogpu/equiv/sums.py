@@ -89,6 +89,39 @@ class Matching:
             part.term.value, substitute(whole.value, part.there), known
         )
 
+    def in_order(self, term: Term, whole: Term, facts: Facts) -> bool:
+        """Whether both add up the same, one value after the other."""
+        names = list(zip(term.names, whole.names, strict=False))
+        same = Part(term, {m: Var(n) for n, m in names}, {n: Var(m) for n, m in names})
+        alike = len(term.vars) == len(whole.vars) and self.embeds(same, whole, facts)
+        part = same if alike else self._part(term, whole, facts)
+        return part is not None and self.complete(whole, [part], facts) and self._ascends(part, whole, facts)
+
+    def _ascends(self, part: Part, whole: Term, facts: Facts) -> bool:
+        """The map keeps the order of choices."""
+        here: Map = {n: Var(n) for n in part.term.names}
+        later: Map = {n: Var(f"{n}'") for n in part.term.names}
+        both_known = joined(joined(facts, inside(part.term)), (substitute_cond(c, later) for c in inside(part.term)))
+        images = [[substitute_index(part.there[m], env) for m in whole.names] for env in (here, later)]
+        known = joined(both_known, (_earlier(list(here.values()), list(later.values())),))
+        return self.logic.implied(known, _earlier(*images))
+
+    def among(self, terms: Sequence[Term], others: Sequence[Term], facts: Facts) -> bool:
+        """Every value of some terms is also a value of others."""
+        return all(self._is_among(term, others, facts) for term in terms)
+
+    def _is_among(self, term: Term, others: Sequence[Term], facts: Facts) -> bool:
+        known = joined(facts, inside(term))
+        ways: list[Cond] = []
+        for other in others:
+            for pairs in islice(_pairs(term.value, other.value), PAIRINGS):
+                there = {n: lo for n, lo, _ in other.vars} | solve([(j, i) for i, j in pairs], _loops(other), {})
+                conds = [substitute_cond(c, there) for c in inside(other)]
+                conds += [Cmp("==", i, substitute_index(j, there)) for i, j in pairs]
+                if self.same(term.value, substitute(other.value, there), joined(known, conds)):
+                    ways.append(both(conds))
+        return self.logic.implied(known, either(ways))
+
     def complete(self, whole: Term, parts: Sequence[Part], facts: Facts) -> bool:
         """Every choice of the whole comes from exactly one part."""
         known = joined(facts, inside(whole))
@@ -97,6 +130,14 @@ class Matching:
         from_each = [both(part.reaches()) for part in parts]
         twice = either(both(pair) for pair in combinations(from_each, 2))
         return self.logic.implied(known, either(from_each)) and self.logic.implied(known, negation(twice))
+
+
+def _earlier(first: Sequence[Index], then: Sequence[Index]) -> Cond:
+    """One choice comes before another: its variables are smaller, the first one counting most."""
+    return either(
+        both((*(Cmp("==", a, b) for a, b in zip(first[:n], then[:n], strict=True)), Cmp("<", first[n], then[n])))
+        for n in range(len(first))
+    )
 
 
 def _left(term: Term, solved: Map) -> list[str]:

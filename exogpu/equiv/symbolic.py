@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -89,13 +90,18 @@ class Term:
 @dataclass(frozen=True, slots=True)
 class Sum:
     """`start` and all terms, added in a type in which sums may be reordered; in which order is left open. In a type
-    that rounds every partial sum there is one term, and the order is that of its variables, the first one slowest."""
+    that rounds every partial sum there is one term, and the order is that of its variables, the first one slowest.
+    Or not added, but the largest or smallest of them."""
 
     dtype: Scalar
     start: Sym
     terms: tuple[Term, ...]
+    op: Fold = "+"
 
 
+Fold = Literal["+", "max", "min"]
+"""Operations that values are combined with in any order."""
+FOLDS: tuple[Fold, ...] = ("+", "max", "min")
 COMMUTES = ("+", "*", "min", "max")
 """Operations whose operands may change places."""
 
@@ -149,8 +155,8 @@ def substitute(value: Sym, env: Mapping[str, Index]) -> Sym:
             return Rounded(to, substitute(arg, env))
         case Choice(cond, then, orelse):
             return Choice(substitute_cond(cond, env), substitute(then, env), substitute(orelse, env))
-        case Sum(dtype, start, terms):
-            return Sum(dtype, substitute(start, env), tuple(_in_term(t, env) for t in terms))
+        case Sum(start=start, terms=terms):
+            return replace(value, start=substitute(start, env), terms=tuple(_in_term(t, env) for t in terms))
 
 
 def _in_term(term: Term, env: Mapping[str, Index]) -> Term:

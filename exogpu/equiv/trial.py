@@ -31,6 +31,8 @@ FILLS = (7, -3)
 FACTOR, FLOOR = 8.0, 1e-6
 """The difference in f64 that rounding may explain: so many times that of f32 to f64, and at least `FLOOR`."""
 
+Element = tuple[str, tuple[int, ...], float, float]
+"""A tensor, the index in it, and both values."""
 Results = Mapping[str, NDArray[Any]]
 
 
@@ -54,7 +56,9 @@ def compare_runs(a: Proc, b: Proc) -> Tried:
             trouble = trouble or f"{_message(error)} ({_named(sizes)})"
             continue
         if found is not None:
-            return Tried(Difference(tuple(sizes.items()), magnitude, n, *found), compared, trouble)
+            (tensor, index, one, other), wide = found
+            difference = Difference(tuple(sizes.items()), magnitude, n, tensor, index, one, other, wide)
+            return Tried(difference, compared, trouble)
         compared += 1
     return Tried(None, compared, trouble)
 
@@ -93,7 +97,8 @@ class _Unwritten(Exception):
     """A result depends on memory that nothing has written."""
 
 
-def _difference(a: Proc, b: Proc, args: Arguments) -> tuple[str, tuple[int, ...], float, float] | None:
+def _difference(a: Proc, b: Proc, args: Arguments) -> tuple[Element, bool] | None:
+    """The first element that differs, and whether only the values in f64 tell."""
     one, other = (interpret(p, args, fill=FILLS[0]) for p in (a, b))
     written = dict.fromkeys(chain(written_tensors(a), written_tensors(b)))
     if all(_same(one[name], other[name]).all() for name in written):
@@ -101,10 +106,12 @@ def _difference(a: Proc, b: Proc, args: Arguments) -> tuple[str, tuple[int, ...]
     _check_defined(a, args, one)
     _check_defined(b, args, other)
     if exact(a, args) and exact(b, args):
-        return _first({name: ~_same(one[name], other[name]) for name in written}, one, other)
+        found = _first({name: ~_same(one[name], other[name]) for name in written}, one, other)
+        return None if found is None else (found, False)
     wide, also = (interpret(p, args, precise=True, fill=FILLS[0]) for p in (a, b))
     apart = {n: _apart(wide[n], also[n], (one[n], other[n])) for n in written}
-    return _first(apart, wide, also)
+    found = _first(apart, wide, also)
+    return None if found is None else (found, True)
 
 
 def _check_defined(proc: Proc, args: Arguments, results: Results) -> None:
@@ -129,9 +136,7 @@ def _apart(a: NDArray[Any], b: NDArray[Any], rounded: tuple[NDArray[Any], NDArra
         return np.asarray(np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) > explained))
 
 
-def _first(
-    apart: Mapping[str, NDArray[np.bool_]], a: Results, b: Results
-) -> tuple[str, tuple[int, ...], float, float] | None:
+def _first(apart: Mapping[str, NDArray[np.bool_]], a: Results, b: Results) -> Element | None:
     for name, where in apart.items():
         if where.any():
             index = tuple(int(i) for i in np.unravel_index(int(np.argmax(where)), where.shape))

@@ -17,6 +17,7 @@ from exogpu.ir.index import ORDINAL, Bin, Bool, BoolOp, Cmp, Cond, Index, Int, N
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.literals import ranges
 from exogpu.ir.named import kind_problems
+from exogpu.ir.names import declarable
 from exogpu.ir.operands import operand_problems
 from exogpu.ir.placement import Place, count, misplaced
 from exogpu.ir.pools import pool_problems
@@ -55,6 +56,7 @@ def check(proc: Proc) -> tuple[Diagnostic, ...]:
     """Every violated rule; empty for a well-formed procedure."""
     block, tasks = [*_block(proc.block)], [*_task_nest(proc)]
     problems = [
+        *_names(proc),
         *_duplicates(proc),
         *_functions(proc),
         *block,
@@ -78,7 +80,8 @@ def check_meaning(proc: Proc) -> tuple[Diagnostic, ...]:
     """The violated rules that the sequential meaning needs: names, ranks, types and operands. Where statements stand
     and who executes them does not matter to it."""
     names = _declared(proc)
-    return (*_duplicates(proc), *_functions(proc), *ranges(proc), *_header(proc, names), *_statements(proc.body, names))
+    first = (*_names(proc), *_duplicates(proc), *_functions(proc), *ranges(proc))
+    return (*first, *_header(proc, names), *_statements(proc.body, names))
 
 
 def _declared(proc: Proc) -> Names:
@@ -182,13 +185,25 @@ def _affine(e: Index | Cond) -> bool:
             return _affine(arg)
 
 
+def _declarations(proc: Proc) -> Iterator[tuple[str, Span]]:
+    """Every name that is declared, and where."""
+    yield from ((d.name, d.span) for d in (*proc.args, *proc.barriers, *proc.named))
+    for stmt in walk(proc.body):
+        if isinstance(stmt, For | Alloc):
+            yield stmt.var if isinstance(stmt, For) else stmt.name, stmt.span
+
+
+def _names(proc: Proc) -> Iterator[Diagnostic]:
+    roles = ((role.name, role.span) for role in proc.block.roles)
+    for name, span in ((proc.name, proc.span), *roles, *_declarations(proc)):
+        if not declarable(name):
+            help = "choose a name of ASCII letters and digits that starts with a letter"
+            yield Diagnostic("lang.name", f"`{name}` cannot be used as a name", span, help=help)
+
+
 def _duplicates(proc: Proc) -> Iterator[Diagnostic]:
-    declared = [(d.name, d.span) for d in (*proc.args, *proc.barriers, *proc.named)]
-    declared += [
-        (s.var if isinstance(s, For) else s.name, s.span) for s in walk(proc.body) if isinstance(s, For | Alloc)
-    ]
     seen = Counter[str]()
-    for name, span in declared:
+    for name, span in _declarations(proc):
         seen[name] += 1
         if seen[name] == 2:
             yield Diagnostic("lang.duplicate_name", f"`{name}` is declared twice", span)

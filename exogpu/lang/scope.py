@@ -11,8 +11,8 @@ from types import FunctionType
 from typing import TYPE_CHECKING, SupportsIndex
 
 from exogpu.diagnostics import Diagnostic
-from exogpu.ir.index import ORDINAL
 from exogpu.ir.instr import BufferInfo, Instr
+from exogpu.ir.names import declarable
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import ScalarFn
 from exogpu.lang.errors import Rejected, closest, reject
@@ -196,8 +196,8 @@ def as_integer(value: object) -> int | None:
 
 
 def identifier(ctx: Context, name: str, span: Span) -> str:
-    """The name, if it may be declared: emitted code needs ASCII, and names with a leading `_` are ours."""
-    if name in ("inf", ORDINAL) or name.startswith("_") or not name.isascii():
+    """The name, if it may be declared."""
+    if not declarable(name):
         text = f"`{name}` cannot be used as a name"
         raise reject("name", text, span, help="choose a name of ASCII letters and digits that starts with a letter")
     return name

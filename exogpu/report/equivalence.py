@@ -51,7 +51,8 @@ def _diagnostic(found: Equivalence) -> Diagnostic | None:
         message = f"`{element}` is {d.a:.9g} in `{found.a.name}` and {d.b:.9g} in `{found.b.name}`"
         sizes = ", ".join(f"{name} = {value}" for name, value in d.sizes) or "there are no sizes"
         inputs = f"inputs: integers from -{d.magnitude} to {d.magnitude}, seed {d.seed}"
-        notes = (f"witness: {sizes}", inputs, "confirmed by: both values computed by the interpreter")
+        how = "computed by the interpreter" + ", in f64, further apart than rounding explains" * d.wide
+        notes = (f"witness: {sizes}", inputs, f"confirmed by: both values {how}")
         return Diagnostic("equiv.different", message, found.b.span, labels=there, notes=notes)
     if found.verdict is Verdict.PROVED:
         return None
@@ -110,6 +111,7 @@ def _difference(d: Difference) -> dict[str, Any]:
         "index": list(d.index),
         "a": _number(d.a),
         "b": _number(d.b),
+        "wide": d.wide,
     }
 
 

@@ -12,14 +12,14 @@ from exogpu.report.json import diagnostic_json, heading, policy_json, span_json
 from exogpu.report.model import Exit, Run, failure, times, with_status
 from exogpu.source import Span
 from exogpu.verify.axioms import Policy
-from exogpu.verify.result import Report, Status
+from exogpu.verify.result import Obligation, Report, Status
 
 
 @dataclass(frozen=True, slots=True)
 class Synced:
     """A kernel: whether it is proved as it stands; else the text and the diff of the synchronised kernel, empty if none
     is proved, and whether its file was `written`. `report` is on the kernel with its changes, or on the form that came
-    closest, and `reason` says why no more were tried."""
+    closest if there is one, and `reason` says why no more were tried."""
 
     name: str
     span: Span
@@ -27,7 +27,7 @@ class Synced:
     source: str
     diff: tuple[str, ...]
     written: bool
-    report: Report
+    report: Report | None
     reason: str
 
     @property
@@ -49,17 +49,23 @@ def sync_text(found: Synced, run: Run) -> Iterator[str]:
             if found.written:
                 yield f"written to {run.path(found.span.file)}"
         case _:
-            yield f"{found.name}: no synchronisation was found; of the form that came closest this remains"
-            yield from remaining(run, found.report)
+            yield f"{found.name}: no synchronisation was found with which it is proved"
+            if found.report is not None:
+                yield "of the form that came closest this remains:"
+                yield from remaining(run, found.report)
             if found.reason:
-                yield f"  not tried: {found.reason}"
+                yield f"no other form was tried: {found.reason}"
 
 
 def remaining(run: Run, report: Report) -> Iterator[str]:
     """The obligations that are not proved, one a line, equal ones once."""
-    open_ = with_status(report, *(s for s in Status if s is not Status.PROVED))
-    lines = (f"  {o.status.value.lower()}[{o.rule}] {_place(run, report, o.span)}{failure(o).message}" for o in open_)
+    found = _open(report)
+    lines = (f"  {o.status.value.lower()}[{o.rule}] {_place(run, report, o.span)}{failure(o).message}" for o in found)
     yield from (f"{line}{times(count)}" for line, count in Counter(lines).items())
+
+
+def _open(report: Report | None) -> tuple[Obligation, ...]:
+    return with_status(report, *(s for s in Status if s is not Status.PROVED)) if report is not None else ()
 
 
 def _place(run: Run, report: Report, span: Span) -> str:
@@ -73,16 +79,15 @@ def sync_json(run: Run, policy: Policy, status: Exit, kernels: Sequence[Synced])
 
 
 def _kernel(run: Run, found: Synced) -> dict[str, Any]:
-    open_ = with_status(found.report, *(s for s in Status if s is not Status.PROVED))
     return {
         "name": found.name,
         "location": span_json(run, found.span),
         "result": found.result,
-        "status": found.report.status.value,
-        "axioms": list(found.report.axioms),
+        "status": (found.report.status if found.report is not None else Status.UNKNOWN).value,
+        "axioms": list(found.report.axioms) if found.report is not None else [],
         "source": found.source,
         "diff": list(found.diff),
         "written": found.written,
-        "remaining": [diagnostic_json(run, failure(o)) for o in open_],
+        "remaining": [diagnostic_json(run, failure(o)) for o in _open(found.report)],
         "reason": found.reason,
     }

@@ -30,13 +30,13 @@ from exogpu.ir.stmt import (
     Threads,
     Unroll,
 )
-from exogpu.ir.substitute import declared, rename
+from exogpu.ir.substitute import rename
 from exogpu.ir.uses import indices
-from exogpu.ir.walk import children, walk
+from exogpu.ir.walk import children
 from exogpu.schedule.cursor import Gap, Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import CondLike, IndexLike, as_cond, as_index
-from exogpu.schedule.paths import with_blocks
+from exogpu.schedule.paths import Path, with_blocks
 from exogpu.schedule.work import Work, operator
 
 
@@ -175,10 +175,17 @@ def insert(at: Work, gap: Gap, stmts: Stmt | Sequence[Stmt]) -> None:
     if at.effects(new):
         raise limit("the statements touch memory", gap.at.stmt.span)
     at.has_barriers(new)
-    own = {ORDINAL, *declared(new)}
-    for e in (e for stmt in walk(new) for e in indices(stmt)):
-        at.in_scope(e, (*block, n), own)
+    _in_scope(at, (*block, n), new, ())
     at.splice((*block, n), 0, _named_apart(at, new, set()), {})
+
+
+def _in_scope(at: Work, path: Path, block: tuple[Stmt, ...], own: tuple[str, ...]) -> None:
+    """Refuses statements that use what is not declared at a path, nor by the loops `own` that come with them."""
+    for stmt in block:
+        for e in indices(stmt):
+            at.in_scope(e, path, (*own, ORDINAL) if isinstance(stmt, Role) else own)
+        for inner in children(stmt):
+            _in_scope(at, path, inner, (*own, stmt.var) if isinstance(stmt, For) else own)
 
 
 def _named_apart(at: Work, block: tuple[Stmt, ...], taken: set[str]) -> tuple[Stmt, ...]:

@@ -11,7 +11,6 @@ from exogpu.schedule.effects import Does
 from exogpu.schedule.errors import limit
 from exogpu.schedule.paths import Block, Moves, Path, block_at, block_moves
 from exogpu.schedule.patterns import statements
-from exogpu.schedule.proving import Proved, decide
 from exogpu.schedule.terms import equal, negated, subtract
 from exogpu.schedule.work import Work, operator
 
@@ -34,9 +33,7 @@ def eliminate(at: Work, where: Where) -> None:
 
 def _decided(at: Work, path: Path, stmt: If) -> None:
     known = at.known(path)
-    always = decide(known, stmt.cond)
-    if isinstance(always, Proved):
-        at.note(stmt.cond, always)
+    if at.implied(known, stmt.cond):
         _unwrap(at, path, stmt.then, 0)
         return
     at.prove("the condition never holds", known, negated(stmt.cond), "the condition can hold, and can fail", stmt.span)
@@ -45,9 +42,7 @@ def _decided(at: Work, path: Path, stmt: If) -> None:
 
 def _at_most_once(at: Work, path: Path, stmt: For) -> None:
     known = at.known(path)
-    never = decide(known, Cmp("<=", stmt.hi, stmt.lo))
-    if isinstance(never, Proved):
-        at.note(Cmp("<=", stmt.hi, stmt.lo), never)
+    if at.implied(known, Cmp("<=", stmt.hi, stmt.lo)):
         at.splice(path, 1, (), {(0,): None})
         return
     once = equal(subtract(stmt.hi, stmt.lo), Int(1))

@@ -12,7 +12,6 @@ from exogpu.schedule.effects import Access
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import IndexLike, as_index, words
 from exogpu.schedule.paths import Block, Path, block_at, same
-from exogpu.schedule.proving import Proved, decide
 from exogpu.schedule.redirect import Dims, Redirect, difference
 from exogpu.schedule.terms import add, both, divide, times
 from exogpu.schedule.work import Work, operator
@@ -59,9 +58,7 @@ class Allocated:
         known = self.at.known(self.path)
         for i in dict.fromkeys(i for _, i in indices):
             goal = both((Cmp("<=", Int(0), i), Cmp("<", i, Int(extent))))
-            answer = decide(known, goal)
-            if isinstance(answer, Proved):
-                self.at.note(goal, answer)
+            if self.at.implied(known, goal):
                 continue
             failure = f"the index `{words(i)}` does not always lie in a dimension of {extent} elements"
             for a in (a for a, j in indices if j == i):

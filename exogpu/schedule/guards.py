@@ -18,7 +18,6 @@ from exogpu.schedule.cursor import Where
 from exogpu.schedule.effects import Access, Does, effects
 from exogpu.schedule.errors import limit
 from exogpu.schedule.paths import Block, Moves, Path, block_at, block_moves, spliced
-from exogpu.schedule.proving import Proved, decide
 from exogpu.schedule.terms import both, equal, negated
 from exogpu.schedule.work import Work, operator
 
@@ -142,10 +141,7 @@ class _Zero:
 
     def never(self, cond: Cond, given: Sequence[Cond]) -> bool:
         """Whether a condition never holds."""
-        answer = decide(given, negated(cond))
-        if isinstance(answer, Proved):
-            self.at.note(negated(cond), answer)
-        return isinstance(answer, Proved)
+        return self.at.implied(given, negated(cond))
 
     def filled(self, buffer: str, read: Read, given: Sequence[Cond]) -> bool:
         """Whether the one statement that writes a buffer has always written zero to the element before."""

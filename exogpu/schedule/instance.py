@@ -60,7 +60,7 @@ class _Instance:
             self.at.prove(f"a precondition of `{proc.name}` holds", facts, test, failure)
         # names that clash with none of the procedure at hand, until all arguments are in
         names = {a.name: f"{proc.name}.{a.name}" for a in proc.args}
-        body = rename(self.at.copy(proc.body), names)
+        body = rename(self.at.copy(proc.body, names), names)
         body = substitute(body, {names[name]: index for name, index in sizes.items()})
         for arg in proc.args:
             match arg:

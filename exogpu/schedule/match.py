@@ -15,13 +15,14 @@ from exogpu.ir.index import Bool, Cond, Index, Var
 from exogpu.ir.interp.plan import reassociable
 from exogpu.ir.proc import ScalarArg
 from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, InstrCall, Role
+from exogpu.ir.types import Scalar
 from exogpu.ir.value import Read, Value
 from exogpu.ir.walk import index_names, reads, substitute_index, walk
 from exogpu.schedule.cover import solve
 from exogpu.schedule.effects import Access, Does
 from exogpu.schedule.errors import Counterexample, Refused, limit
 from exogpu.schedule.paths import Block
-from exogpu.schedule.proving import Proved, Refuted, decide
+from exogpu.schedule.proving import Refuted, decide
 from exogpu.schedule.same import Same
 from exogpu.schedule.terms import both, either, equal, less
 from exogpu.schedule.work import Work
@@ -107,34 +108,38 @@ class Matching:
         all of it."""
         assert a.value is not None
         assert b.value is not None
-        examples: list[Counterexample] = []
+        unproved: list[tuple[Sequence[Cond], Cond]] = []
 
         def proved(known: Sequence[Cond], goal: Cond) -> bool:
-            answer = decide(known, goal)
-            if isinstance(answer, Proved):
-                self.at.note(goal, answer)
-            elif isinstance(answer, Refuted):
-                examples.append(answer.example)
-            return isinstance(answer, Proved)
+            if self.at.implied(known, goal):
+                return True
+            unproved.append((known, goal))
+            return False
 
         types = {name: info.dtype for name, info in self.at.buffers.items()}
         types |= {s.name: s.dtype for s in self.at.proc.args if isinstance(s, ScalarArg)}
         same = Same(types, proved)
         if same.stored(a.value, b.value, given, types[a.buffer], op):
             return
-        for example in examples:
-            found = self._told_apart(same, a.value, b.value, given, example)
-            if found is not None:
-                raise Refused("schedule.condition", failure, self.span, counterexample=example, notes=(found,))
+        for known, goal in unproved:
+            answer = decide(known, goal)
+            if isinstance(answer, Refuted):
+                found = self._told_apart(same, (a.value, b.value), types[a.buffer], given, answer.example)
+                if found is not None:
+                    raise Refused(
+                        "schedule.condition", failure, self.span, counterexample=answer.example, notes=(found,)
+                    )
         raise limit(f"{failure}, or it is not known that they are the same", self.span)
 
-    def _told_apart(self, same: Same, a: Value, b: Value, given: Sequence[Cond], example: Counterexample) -> str | None:
-        """What the two values are in an execution, if it is one and they differ."""
+    def _told_apart(
+        self, same: Same, pair: tuple[Value, Value], to: Scalar, given: Sequence[Cond], example: Counterexample
+    ) -> str | None:
+        """What two values are in an execution, if it is one and they differ for some data when they are stored."""
         names = frozenset[str]().union(*(index_names(c) for c in given))
         env = dict.fromkeys(names, 0) | dict(example.values)
         if not holds(both(given), env):
             return None
-        found = same.told_apart(a, b, env)
+        found = same.told_apart(*pair, to, env)
         return None if found is None else f"there the values are {found[0]} and {found[1]}"
 
     def _apart_from_itself(self, a: Access) -> None:
@@ -173,13 +178,11 @@ class Matching:
         meet = both(equal(x, y) for x, y in zip(b.index, later.index, strict=True))
         earlier = _before([Var(n) for n in b.inner], [env[n] for n in b.inner])
         given = (*self.known, *b.given, *later.given, meet, earlier)
-        answer = decide(given, _before(first, then))
-        if isinstance(answer, Proved):
-            self.at.note("sums are taken in one order", answer)
-        elif not reassociable(dtype, False):
+        if self.at.implied(given, _before(first, then), "sums are taken in one order"):
+            return
+        if not reassociable(dtype, False):
             raise limit(f"sums of {dtype.value} are rounded in every step, and their order differs", a.span)
-        else:
-            self.at.reassociated = True
+        self.at.reassociated = True
 
 
 def _before(first: Sequence[Index], then: Sequence[Index]) -> Cond:

@@ -12,8 +12,8 @@ from exogpu.ir.proc import ScalarArg
 from exogpu.ir.stmt import Assign, InstrCall
 from exogpu.ir.types import Gmem, Memory, Scalar, Smem
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
-from exogpu.ir.value_type import computed
-from exogpu.ir.walk import walk
+from exogpu.ir.value_type import computed, value_type
+from exogpu.ir.walk import reads, walk
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.dimensions import Allocated
 from exogpu.schedule.errors import limit
@@ -42,31 +42,41 @@ def set_layout(at: Work, where: Where, *, swizzle: int | None = None, pool: str 
 
 @operator
 def set_type(at: Work, where: Where, dtype: Scalar) -> None:
-    """Gives an allocated buffer another type, in which it holds the same numbers.
+    """Gives an allocated buffer another type, where that changes no result.
 
-    Everything that is written to it must be a number of both types, whatever the data: an element of a buffer of a type
-    that both contain, a value cast to such a type, a literal that both have; nothing is added to it. And its elements
-    are computed with in the same type as before. So `t = cast(bf16, x)` may be kept in bf16 instead of f32.
+    Its elements must be computed with in the same type as before, and nothing may be added to it. Then either
+    everything that is written to it is a number of both types, whatever the data: an element of a buffer of a type that
+    both contain, a value cast to such a type, a literal that both have. Or the algorithm rounds to the new type anyway:
+    whatever is read is stored as it is to a buffer of that type, and the old type holds exactly what is written.
     """
     buffer = Allocated.find(at, where)
     old, name = buffer.alloc.dtype, buffer.alloc.name
     if computed(dtype) is not computed(old):
         raise limit(f"values of {old.value} and {dtype.value} are computed in different types", buffer.alloc.span)
+    for stmt in walk(buffer.users):
+        if isinstance(stmt, InstrCall) and name in at.names_in((stmt,)):
+            raise limit(f"`{stmt.instr.name}` uses `{name}`", stmt.span)
     types = {n: info.dtype for n, info in at.buffers.items()}
     types |= {a.name: a.dtype for a in at.proc.args if isinstance(a, ScalarArg)}
-    for stmt in walk(buffer.users):
-        match stmt:
-            case InstrCall(instr=instr) if name in at.names_in((stmt,)):
-                raise limit(f"`{instr.name}` uses `{name}`", stmt.span)
-            case Assign(target, op=op, rhs=rhs, span=span) if target == name:
-                if op == "+=":
-                    raise limit(f"sums in `{name}` are rounded to its type", span)
-                for kind in (old, dtype):
-                    if not exact(rhs, kind, types):
-                        raise limit(f"a value that is written to `{name}` may not be a number of {kind.value}", span)
-            case _:
-                pass
+    users = [stmt for stmt in walk(buffer.users) if isinstance(stmt, Assign)]
+    later = all(_rounded(stmt, name, dtype, types) for stmt in users)
+    for stmt in users:
+        if stmt.buffer != name:
+            continue
+        if stmt.op == "+=":
+            raise limit(f"sums in `{name}` are rounded to its type", stmt.span)
+        stored = exact(stmt.rhs, old, types) or (old is computed(old) and value_type(stmt.rhs, types) in (None, old))
+        if not (stored if later else all(exact(stmt.rhs, kind, types) for kind in (old, dtype))):
+            raise limit(f"a value that is written to `{name}` may not be a number of {dtype.value}", stmt.span)
     buffer.becomes(replace(buffer.alloc, dtype=dtype))
+
+
+def _rounded(stmt: Assign, name: str, dtype: Scalar, types: Mapping[str, Scalar]) -> bool:
+    """Whether a statement stores what it reads of a buffer in a type, and nothing else, if it reads any of it."""
+    if all(read.buffer != name for read, _ in reads(stmt.rhs)):
+        return True
+    value = stmt.rhs.arg if isinstance(stmt.rhs, Cast) and stmt.rhs.to is dtype else stmt.rhs
+    return isinstance(value, Read) and stmt.op == "=" and types[stmt.buffer] is dtype and stmt.buffer != name
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ from exogpu.smt.context import Context
 from exogpu.smt.index import to_formula
 from exogpu.smt.poly import symbol
 from exogpu.smt.script import Script
-from exogpu.smt.solver import Engine, Sat, Solver, Unknown, Unsat
+from exogpu.smt.solver import Engine, Result, Sat, Solver, Unknown, Unsat
+from exogpu.smt.terms import TermApi
 
 SMALL = (2, 6, 40)
 """Bounds of the values that are tried first: a small counterexample says more."""
@@ -50,16 +51,24 @@ class Undecided:
 Answer = Proved | Refuted | Undecided
 
 
-def decide(known: Sequence[Cond], goal: Cond) -> Answer:
-    """Whether `known` implies `goal` for all integers."""
+def fresh_engine() -> Engine:
+    """An engine for the questions of one step: making one costs more than most questions. Counterexamples come from
+    engines of their own, so that they do not depend on what was asked before."""
+    return Engine(TermApi())
+
+
+def implied(known: Sequence[Cond], goal: Cond, engine: Engine) -> Proved | None:
+    """Whether `known` implies `goal` for all integers; None also if that is not known."""
     start = perf_counter()
-    names = sorted(frozenset[str]().union(*(index_names(c) for c in (*known, goal))))
-    ctx = Context()
-    env = {name: symbol(name) for name in names}
-    posed = [*(to_formula(ctx, c, env) for c in known), ctx.api.negate(to_formula(ctx, goal, env))]
-    solver = Solver(Engine(ctx.api))
-    solver.add([*posed, *ctx.new_facts()])
-    result = solver.check()
+    _, solver, result = _asked(engine, known, goal)
+    return Proved(perf_counter() - start, solver.script()) if isinstance(result, Unsat) else None
+
+
+def decide(known: Sequence[Cond], goal: Cond) -> Answer:
+    """Whether `known` implies `goal` for all integers, or values at which it does not."""
+    start = perf_counter()
+    names = _names(known, goal)
+    ctx, solver, result = _asked(fresh_engine(), known, goal)
     match result:
         case Unsat():
             return Proved(perf_counter() - start, solver.script())
@@ -67,6 +76,20 @@ def decide(known: Sequence[Cond], goal: Cond) -> Answer:
             return Undecided(f"the solver gave up: {reason}")
         case Sat():
             return _checked(_small(ctx, solver, names, result), known, goal, names)
+
+
+def _names(known: Sequence[Cond], goal: Cond) -> list[str]:
+    return sorted(frozenset[str]().union(*(index_names(c) for c in (*known, goal))))
+
+
+def _asked(engine: Engine, known: Sequence[Cond], goal: Cond) -> tuple[Context, Solver, Result]:
+    """What the solver says to `known` and the opposite of the goal."""
+    ctx = Context(engine.api)
+    env = {name: symbol(name) for name in _names(known, goal)}
+    posed = [*(to_formula(ctx, c, env) for c in known), ctx.api.negate(to_formula(ctx, goal, env))]
+    solver = Solver(engine)
+    solver.add([*posed, *ctx.new_facts()])
+    return ctx, solver, solver.check()
 
 
 def _small(ctx: Context, solver: Solver, names: Sequence[str], found: Sat) -> Sat:

@@ -17,47 +17,53 @@ from exogpu.ir.value import Read, Value
 from exogpu.ir.walk import children, map_value
 from exogpu.schedule.effects import Buffers
 from exogpu.schedule.errors import limit
-from exogpu.schedule.paths import Block, with_blocks
+from exogpu.schedule.paths import Block, Path, with_blocks
 from exogpu.schedule.simplify import total
 
 Dims = tuple[Point | Range, ...]
+Site = tuple[Path, tuple[Index, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
     """What becomes of the elements and windows of the buffer `old`: those of `new` that `dims` tells. It makes points
-    of points. `before` and `after` are the buffers that instructions know."""
+    of points. `before` and `after` are the buffers that instructions know. `kept`: the elements, by the place of the
+    statement and the index, that stay in the old buffer, and without an index the instructions."""
 
     old: str
     new: str
     dims: Callable[[Dims], Dims]
     before: Buffers
     after: Buffers
+    kept: frozenset[Site] = frozenset()
 
     def index(self, index: tuple[Index, ...]) -> tuple[Index, ...]:
         """The new place of an element."""
         return tuple(d.index for d in self.dims(tuple(map(Point, index))) if isinstance(d, Point))
 
-    def block(self, block: Block) -> Block:
-        """The redirected statements."""
-        return tuple(self._statement(stmt) for stmt in block)
+    def block(self, block: Block, path: Path = ()) -> Block:
+        """The redirected statements of the block at a path."""
+        return tuple(self._statement(stmt, (*path, n)) for n, stmt in enumerate(block))
 
-    def _statement(self, stmt: Stmt) -> Stmt:
+    def _statement(self, stmt: Stmt, place: Path) -> Stmt:
         match stmt:
             case Assign():
-                stmt = replace(stmt, rhs=map_value(stmt.rhs, self._value))
-                if stmt.buffer != self.old:
+                stmt = replace(stmt, rhs=map_value(stmt.rhs, lambda v: self._value(v, place)))
+                if stmt.buffer != self.old or (place, stmt.index) in self.kept:
                     return stmt
                 return replace(stmt, buffer=self.new, index=self.index(stmt.index))
             case InstrCall():
-                return self._call(stmt)
+                return stmt if (place, ()) in self.kept else self._call(stmt)
             case _:
-                return with_blocks(stmt, tuple(self.block(inner) for inner in children(stmt)))
+                nested = enumerate(children(stmt))
+                return with_blocks(stmt, tuple(self.block(inner, (*place, n)) for n, inner in nested))
 
-    def _value(self, value: Value) -> Value:
-        if isinstance(value, Read) and value.buffer == self.old and value.index:
-            return replace(value, buffer=self.new, index=self.index(value.index))
-        return value
+    def _value(self, value: Value, place: Path) -> Value:
+        if not isinstance(value, Read) or value.buffer != self.old or not value.index:
+            return value
+        if (place, value.index) in self.kept:
+            return value
+        return replace(value, buffer=self.new, index=self.index(value.index))
 
     def _call(self, call: InstrCall) -> InstrCall:
         if all(w.buffer != self.old for w in _windows(call)):
@@ -74,7 +80,7 @@ class Redirect:
         return replace(operand, buffer=self.new, dims=self.dims(operand.dims))
 
     def _same_meaning(self, old: InstrCall, new: InstrCall) -> bool:
-        wanted = self.block(old.instr.meaning(old, self.before))
+        wanted = replace(self, kept=frozenset()).block(old.instr.meaning(old, self.before))
         return change(wanted, _SORTED) == change(new.instr.meaning(new, self.after), _SORTED)
 
 

@@ -1,7 +1,7 @@
 """Whether two data expressions have one value, for all sizes and iterations at which something known holds.
 
 They are compared part by part; indices and conditions are equal if the solver proves it. A conversion to the type that
-a value has anyway is no part. Where that fails, `told_apart` looks at single executions.
+a value has anyway is no part. Where that fails, `told_apart` looks at single executions with data.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
 from exogpu.ir.value_type import Types, value_type
 from exogpu.ir.walk import map_value
+from exogpu.schedule.draws import differ
 from exogpu.schedule.terms import both, equal, negated
 
 EXACT = 2**24
@@ -97,10 +98,11 @@ class Same:
             value = value.arg
         return value
 
-    def told_apart(self, a: Value, b: Value, env: Mapping[str, int]) -> tuple[str, str] | None:
-        """The values that an execution computes, if they are made of different elements; else None."""
+    def told_apart(self, a: Value, b: Value, to: Scalar, env: Mapping[str, int]) -> tuple[str, str] | None:
+        """The values that an execution computes, if there is data for which what it stores differs; else None."""
         one, other = (self._at(v, env) for v in (a, b))
-        return None if _sorted(one) == _sorted(other) else (value_text(one), value_text(other))
+        apart = differ(one, other, self.types, to)
+        return (value_text(one), value_text(other)) if apart else None
 
     def _at(self, value: Value, env: Mapping[str, int]) -> Value:
         """The value with numbers for indices, and without the branches that are not taken."""
@@ -117,14 +119,3 @@ class Same:
                     return self._plain(v)
 
         return map_value(value, node)
-
-
-def _sorted(value: Value) -> Value:
-    """The value with the operands of sums and products in one order."""
-
-    def node(v: Value) -> Value:
-        if isinstance(v, Arith) and v.op in ("+", "*") and value_text(v.left) > value_text(v.right):
-            return replace(v, left=v.right, right=v.left)
-        return v
-
-    return map_value(value, node)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from difflib import unified_diff
@@ -15,6 +16,7 @@ from exogpu.schedule.cursor import Cursor, Gap, Where, choose
 from exogpu.schedule.errors import Refused
 from exogpu.schedule.paths import Edit, Path
 from exogpu.schedule.patterns import parse
+from exogpu.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +93,20 @@ class Schedule:
         return choose(self.proc, len(self.steps), parse(where))
 
     def forward(self, cursor: Cursor) -> Cursor:
-        """Where a cursor's statements are now; Refused if they are gone."""
+        """Where a cursor's statements are now, with what was put between them; Refused if they are gone, or no longer
+        in one block."""
         if cursor.version > len(self.steps) or self.version(cursor.version) != cursor.proc:
             raise Refused("schedule.cursor", f"`{cursor}` belongs to another schedule", cursor.stmt.span)
-        first, last = cursor.path, (*cursor.path[:-1], cursor.path[-1] + cursor.count - 1)
+        block, start = cursor.path[:-1], cursor.path[-1]
+        paths: list[Path | None] = [(*block, n) for n in range(start, start + cursor.count)]
         for step in self.steps[cursor.version :]:
-            new_first, new_last = _through(step.edits, first), _through(step.edits, last)
-            if new_first is None or new_last is None or new_first[:-1] != new_last[:-1]:
+            paths = [_through(step.edits, path) for path in paths]
+            if not _together(paths):
                 text = f"what the cursor pointed at is gone since `{step.call}`"
                 raise Refused("schedule.cursor", text, cursor.stmt.span, notes=(f"it was `{cursor}`",))
-            first, last = new_first, new_last
-        return Cursor(self.proc, len(self.steps), first, last[-1] - first[-1] + 1)
+        depth = len(paths[0] or ())
+        places = sorted(path[:depth] for path in paths if path is not None)
+        return Cursor(self.proc, len(self.steps), places[0], places[-1][-1] - places[0][-1] + 1)
 
     def show(self) -> str:
         """The code as it is now."""
@@ -121,8 +126,11 @@ class Schedule:
 
 
 def schedule(proc: Proc) -> Schedule:
-    """The start of a schedule."""
-    return Schedule(proc)
+    """The start of a schedule. What is derived stands in reports where its schedule starts; its statements stand where
+    they come from."""
+    caller = sys._getframe(1)
+    line = caller.f_lineno
+    return Schedule(replace(proc, span=Span(caller.f_code.co_filename, line, 0, line, 0)))
 
 
 def code(proc: Proc) -> str:
@@ -144,8 +152,17 @@ def rebound(argument: Any, fresh: Schedule) -> Any:
             return argument
 
 
-def _through(edits: tuple[Edit, ...], path: Path) -> Path | None:
-    at: Path | None = path
+def _through(edits: tuple[Edit, ...], path: Path | None) -> Path | None:
+    at = path
     for edit in edits:
         at = None if at is None else edit.forward(at)
     return at
+
+
+def _together(paths: list[Path | None]) -> bool:
+    """Whether statements are still in one block. The first and the last say how far it goes, so they must be in it
+    themselves; others may have gone, or be inside a statement of it."""
+    first, last = paths[0], paths[-1]
+    if first is None or last is None or len(first) != len(last):
+        return False
+    return all(path is None or path[: len(first) - 1] == first[:-1] for path in paths)

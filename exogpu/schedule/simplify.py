@@ -13,7 +13,6 @@ from exogpu.ir.walk import map_value
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.facts import known_sizes
 from exogpu.schedule.paths import Block, Path
-from exogpu.schedule.proving import Proved, decide
 from exogpu.schedule.terms import add, both, divide, either, negated, subtract, times, within
 from exogpu.schedule.work import Work, operator
 
@@ -57,10 +56,7 @@ class _Simplifier:
     def implied(self, known: Known, goal: Cond) -> bool:
         """Whether the solver proves the goal."""
         if (known, goal) not in self.told:
-            answer = decide(known, goal)
-            self.told[known, goal] = isinstance(answer, Proved)
-            if isinstance(answer, Proved):
-                self.at.note(goal, answer)
+            self.told[known, goal] = self.at.implied(known, goal)
         return self.told[known, goal]
 
     # -- statements ------------------------------------------------------------------------------------------------

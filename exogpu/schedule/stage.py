@@ -9,7 +9,7 @@ from typing import Literal
 from exogpu.ir.index import Bool, Cmp, Cond, Index, Int, Var
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.interp.plan import reassociable
-from exogpu.ir.stmt import Alloc, Assign, For, If, Point, Seq, Stmt
+from exogpu.ir.stmt import Alloc, Assign, For, If, InstrCall, Point, Seq, Stmt
 from exogpu.ir.substitute import declared
 from exogpu.ir.types import Memory, Rmem
 from exogpu.ir.value import Num, Read, Select, Value
@@ -18,10 +18,9 @@ from exogpu.schedule.cursor import Where
 from exogpu.schedule.effects import Access, Does, effects
 from exogpu.schedule.errors import limit
 from exogpu.schedule.expr import words
-from exogpu.schedule.paths import Block, Moves, Path, block_at
-from exogpu.schedule.proving import Proved, decide
-from exogpu.schedule.redirect import Dims, Redirect
-from exogpu.schedule.terms import both, either, within
+from exogpu.schedule.paths import Block, Moves, Path, block_at, stmt_at
+from exogpu.schedule.redirect import Dims, Redirect, Site
+from exogpu.schedule.terms import both, either, negated, within
 from exogpu.schedule.windows import Frame, WindowLike, as_window
 from exogpu.schedule.work import Work, operator
 
@@ -43,7 +42,8 @@ def stage(
     edges: Edges = "perfect",
     before: Before = "copy",
 ) -> None:
-    """Lets statements use the buffer `name` in place of a window of another one, in which all their accesses lie.
+    """Lets statements use the buffer `name` in place of a window of another one. Each of their accesses is proved to
+    lie in the window, or else to lie outside and to stay there.
 
     `before` says what the new buffer holds when they begin: "copy" the window, "zero" zeros (they only add, and their
     sums are added to the window: results are equal up to reassociation), "nothing" what they write themselves, before
@@ -61,13 +61,14 @@ def stage(
         at.in_scope(d.index if isinstance(d, Point) else d.lo, cursor.path)
     staging = _Staging(at, cursor.path, Frame(window), at.buffers[window.buffer], at.unused(name))
     accesses = [a for a in at.effects(cursor.block) if a.buffer == window.buffer]
+    kept = staging.outside(cursor.block, accesses)
+    accesses = [a for a in accesses if (a.place, a.index) not in kept]
     if not accesses:
-        raise limit(f"the statements do not use `{window.buffer}`", cursor.stmt.span)
-    staging.contains(accesses)
+        raise limit(f"the statements do not use the window of `{window.buffer}`", cursor.stmt.span)
     inside = staging.edges(edges, accesses)
     alloc = Alloc(name, staging.info.dtype, staging.frame.shape, memory, cursor.stmt.span)
     load = () if before == "nothing" else (staging.fill(before, edges, inside),)
-    body = staging.redirected(cursor.block, memory)
+    body = staging.redirected(cursor.block, memory, kept)
     writes = any(a.does is not Does.READ for a in accesses)
     names = declared(load)
     store = (staging.empty("+=" if before == "zero" else "=", inside, names),) if writes else ()
@@ -109,12 +110,24 @@ class _Staging:
     def old(self) -> str:
         return self.frame.window.buffer
 
-    def contains(self, accesses: Sequence[Access]) -> None:
-        """Every access lies in the window."""
+    def outside(self, block: Block, accesses: Sequence[Access]) -> frozenset[Site]:
+        """The accesses that always lie outside the window; the others always lie in it."""
         known = self.at.known(self.path)
+        kept: set[Site] = set()
+        moved: set[Site] = set()
         for a in accesses:
-            given, goal, failure = (*known, *a.given), self.frame.holds(a.index), f"`{a}` lies outside the window"
-            self.at.prove(f"{a} lies in the window", given, goal, failure, a.span)
+            given, goal = (*known, *a.given), self.frame.holds(a.index)
+            call = isinstance(stmt_at(block, a.place), InstrCall)
+            sites = {(a.place, a.index), *([(a.place, ())] if call else [])}
+            if self.at.implied(given, goal, f"{a} lies in the window"):
+                moved |= sites
+            elif self.at.implied(given, negated(goal), f"{a} lies outside the window"):
+                kept |= sites
+            else:
+                self.at.prove(f"{a} lies in the window", given, goal, f"`{a}` can lie outside the window", a.span)
+        if kept & moved:
+            raise limit(f"one statement uses `{self.old}` inside and outside the window", block[0].span)
+        return frozenset(kept)
 
     def edges(self, edges: Edges, accesses: Sequence[Access]) -> Callable[[tuple[str, ...]], Cond]:
         """The condition, by the variables of a place in the window, that its element is in bounds."""
@@ -127,9 +140,7 @@ class _Staging:
                 if edges == "perfect":
                     failure = f"the window of `{self.old}` can reach out of bounds, at {words(i)} in dimension {n}"
                     self.at.prove("the window is in bounds", known, goal, failure)
-                elif isinstance(answer := decide(known, goal), Proved):
-                    self.at.note("the window is in bounds", answer)
-                else:
+                elif not self.at.implied(known, goal, "the window is in bounds"):
                     tests.append((n, low))
         if tests:
             self.at.inside(self.at.known(self.path), accesses, "in the window")
@@ -165,7 +176,7 @@ class _Staging:
         store = Assign(self.old, self.frame.outer(names), op, Read(self.name, _place(names)))
         return self._nest(names, store, inside(names))
 
-    def redirected(self, block: Block, memory: Memory) -> Block:
+    def redirected(self, block: Block, memory: Memory, kept: frozenset[Site]) -> Block:
         """The statements on the new buffer."""
 
         def dims(given: Dims) -> Dims:
@@ -175,7 +186,7 @@ class _Staging:
             pairs = zip(ranged or [Point(Int(0))], moved, strict=True)
             return tuple(Point(i) if isinstance(d, Point) else replace(d, lo=i) for d, i in pairs)
 
-        return Redirect(self.old, self.name, dims, self.at.buffers, self._buffers(memory)).block(block)
+        return Redirect(self.old, self.name, dims, self.at.buffers, self._buffers(memory), kept).block(block)
 
     def _buffers(self, memory: Memory) -> dict[str, BufferInfo]:
         shape = tuple(Int(n) for n in self.frame.shape)

@@ -29,9 +29,10 @@ from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import words
 from exogpu.schedule.facts import again, around, known, primed
 from exogpu.schedule.paths import Block, Edit, Moves, Path, spliced
-from exogpu.schedule.proving import Proved, Refuted, decide
+from exogpu.schedule.proving import Proved, Refuted, decide, fresh_engine, implied
 from exogpu.schedule.schedule import Obligation, Schedule, Step, rebound
 from exogpu.schedule.terms import both, either
+from exogpu.smt.solver import Engine
 from exogpu.source import NOWHERE, Span
 
 P = ParamSpec("P")
@@ -47,6 +48,7 @@ class Work:
     edits: list[Edit] = field(default_factory=list)
     labels: list[tuple[str, Path, int]] = field(default_factory=list)
     reassociated: bool = False
+    engine: Engine = field(default_factory=fresh_engine)
 
     # -- looking ---------------------------------------------------------------------------------------------------
 
@@ -144,8 +146,17 @@ class Work:
 
     # -- proving ---------------------------------------------------------------------------------------------------
 
+    def implied(self, known: Sequence[Cond], goal: Cond, said: str | None = None) -> bool:
+        """Whether the solver proves a condition, which is then noted, as `said`; an answer, not a side condition."""
+        answer = implied(known, goal, self.engine)
+        if answer is not None:
+            self.note(said or goal, answer)
+        return answer is not None
+
     def prove(self, text: str, given: Sequence[Cond], goal: Cond, failure: str, span: Span = NOWHERE) -> None:
         """Proves that `given` implies `goal`, which `text` says in words; Refused, saying `failure`, if it does not."""
+        if self.implied(given, goal, text):
+            return
         answer = decide(given, goal)
         match answer:
             case Proved():
@@ -203,17 +214,14 @@ class Work:
         known = self.known(path)
         for write in accesses:
             goal = covers(write, access)
-            answer = None if goal is None else decide((*known, *access.given), goal)
-            if isinstance(answer, Proved):
-                self.note(f"{access} is written before", answer)
+            if goal is not None and self.implied((*known, *access.given), goal, f"{access} is written before"):
                 return True
         return False
 
     def _sums(self, given: Sequence[Cond], a: Access, b: Access) -> None:
         """Two additions commute; unless they never meet or are exact, the sum is taken in another order."""
         if self.buffers[a.buffer].dtype.is_float and not self.reassociated:
-            met = decide((*given, *a.given, *b.given), distinct(a, b))
-            self.reassociated = not isinstance(met, Proved)
+            self.reassociated = implied((*given, *a.given, *b.given), distinct(a, b), self.engine) is None
 
     # -- editing ---------------------------------------------------------------------------------------------------
 

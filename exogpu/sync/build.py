@@ -19,9 +19,9 @@ def by_threads(var: str, n: int, unit: int, *body: Stmt) -> For:
     return For(var, Int(0), Int(n), Threads(unit), body)
 
 
-def by_warps(size: int, *body: Stmt) -> Stmt:
+def by_warps(size: int, *body: Stmt) -> tuple[Stmt, ...]:
     """Each warp of a collective for itself."""
-    return by_threads("v", size // WARP, WARP, *body)
+    return body if size == WARP else (by_threads("v", size // WARP, WARP, *body),)
 
 
 def not_first(loop: For, *body: Stmt) -> If:

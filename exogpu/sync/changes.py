@@ -22,12 +22,13 @@ D = TypeVar("D", BarrierDecl, NamedBarrier)
 @dataclass(frozen=True, slots=True)
 class Changes:
     """From `before` to `after`, which have the same data statements, in `count` changes numbered from 0; `removals` are
-    those that only take statements out."""
+    those that only take statements out, `additions` those that only put some in."""
 
     before: Proc
     after: Proc
     count: int
     removals: frozenset[int]
+    additions: frozenset[int]
 
     def made(self, chosen: frozenset[int]) -> Proc:
         """The kernel with some of the changes."""
@@ -38,7 +39,7 @@ def changes(before: Proc, after: Proc) -> Changes:
     """The changes between two kernels with the same data statements."""
     mixture = _Mixture(lambda n: True)
     mixture.proc(before, after)
-    return Changes(before, after, mixture.seen, frozenset(mixture.removals))
+    return Changes(before, after, mixture.seen, frozenset(mixture.removals), frozenset(mixture.additions))
 
 
 class _Mixture:
@@ -48,14 +49,16 @@ class _Mixture:
         self._chosen = chosen
         self.seen = 0
         self.removals: list[int] = []
+        self.additions: list[int] = []
 
     def proc(self, before: Proc, after: Proc) -> Proc:
         barriers = self._declared(before.barriers, after.barriers)
         named = self._declared(before.named, after.named)
         return replace(before, barriers=barriers, named=named, body=self._block(before.body, after.body))
 
-    def _take(self, *, removes: bool = False) -> bool:
+    def _take(self, *, removes: bool = False, adds: bool = False) -> bool:
         self.removals += [self.seen] * removes
+        self.additions += [self.seen] * adds
         self.seen += 1
         return self._chosen(self.seen - 1)
 
@@ -65,7 +68,7 @@ class _Mixture:
         out: list[D] = []
         for name in dict.fromkeys((*old, *new)):
             kept = old.get(name)
-            if old.get(name) != new.get(name) and self._take():
+            if old.get(name) != new.get(name) and self._take(adds=name not in old):
                 kept = new.get(name) and replace(new[name], span=old[name].span if name in old else new[name].span)
             out += [kept] if kept is not None else []
         return tuple(out)
@@ -83,7 +86,7 @@ class _Mixture:
     def _gap(self, before: Block, after: Block) -> Iterator[Stmt]:
         a, b = ([unnamed(s) for s in block] for block in (before, after))
         for kind, i, j, k, m in SequenceMatcher(a=a, b=b, autojunk=False).get_opcodes():
-            if kind == "equal" or not self._take(removes=kind == "delete"):
+            if kind == "equal" or not self._take(removes=kind == "delete", adds=kind == "insert"):
                 yield from before[i:j]
             else:
                 yield from after[k:m]

@@ -39,14 +39,16 @@ class _Batch:
 def landing_plan(
     block: Block, found: list[Node], used: list[Touch], read: list[Ring], naming: Naming, *, alone: bool
 ) -> Plan:
-    """The barriers of every copy into a buffer that is no ring between roles."""
-    ringed = {t.buffer for ring in read for t in ring.writes}
+    """The barriers of every copy that fills no ring between roles; where it is part of what does, the thread waits
+    alone."""
+    ringed = {t.buffer for ring in read for t in ring.writes if t.landing}
+    handed_on = {t.buffer for ring in read for t in ring.writes} - ringed
     homes = allocations(found)
     plan = Plan()
     for batch in _batches([t for t in used if t.landing and t.mode is not Mode.READ and t.buffer not in ringed]):
         allocs = tuple(homes[name] for name in dict.fromkeys(t.buffer for t in batch.copies))
         slots = min(_slots(a) for a in allocs)
-        full = naming("full", Ring(allocs, slots, batch.copies, batch.copies))
+        full = naming("full", Ring(allocs, allocs[0].parents, slots, batch.copies, batch.copies))
         size = sum(delivered(block, allocs, t, n) for t, n in zip(batch.copies, batch.times, strict=True))
         loops = [s for s in batch.last.path[: batch.level + 1] if is_threads(s) and not whole_ctas(block, s)]
         plan += Plan(
@@ -54,7 +56,8 @@ def landing_plan(
             completes=tuple((t.call, full) for t in batch.copies),
         )
         plan += behind(batch.last.path[batch.level + 1], 8, Arrive(full, Int(size)))
-        plan += _wait(used, batch, Await(full, 0), alone=alone)
+        by_itself = alone or any(t.buffer in handed_on for t in batch.copies)
+        plan += _wait(used, batch, Await(full, 0), alone=by_itself)
     return plan
 
 

@@ -10,7 +10,7 @@ from exogpu.ir.collective import Collective, inside, whole
 from exogpu.ir.index import Index, Int
 from exogpu.ir.instr import Group, GroupMember, InOrder, Mode, Proxy
 from exogpu.ir.proc import Proc
-from exogpu.ir.stmt import Alloc, Assign, For, If, InstrCall, Role, Seq, Stmt, Tasks, Threads, Unroll, Window
+from exogpu.ir.stmt import Alloc, Assign, For, If, InstrCall, Range, Role, Seq, Stmt, Tasks, Threads, Unroll, Window
 from exogpu.ir.uses import values
 from exogpu.ir.value import Read
 from exogpu.ir.walk import children
@@ -77,13 +77,14 @@ def nodes(proc: Proc) -> list[Node]:
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """One access of a statement to a buffer: how, through which proxy, and in which commit group; `landing`: an
-    asynchronous copy that completes on a barrier."""
+    """One access of a statement to a buffer: how, through which proxy, where along its first dimension, and in which
+    commit group; `landing`: an asynchronous copy that completes on a barrier."""
 
     node: Node
     buffer: str
     mode: Mode
     proxy: Proxy
+    first: Index
     group: Group | None = None
     landing: bool = False
 
@@ -106,20 +107,25 @@ def touches(found: Iterable[Node]) -> list[Touch]:
 
 def _touches(node: Node) -> Iterator[Touch]:
     match node.stmt:
-        case Assign(buffer=buffer, rhs=rhs):
+        case Assign(buffer=buffer, index=index, rhs=rhs):
             for value in values(rhs):
                 if isinstance(value, Read) and value.index:
-                    yield Touch(node, value.buffer, Mode.READ, Proxy.GENERIC)
-            yield Touch(node, buffer, Mode.WRITE, Proxy.GENERIC)
+                    yield Touch(node, value.buffer, Mode.READ, Proxy.GENERIC, value.index[0])
+            yield Touch(node, buffer, Mode.WRITE, Proxy.GENERIC, index[0])
         case InstrCall(instr=instr) as call:
             group = instr.completion.group if isinstance(instr.completion, GroupMember) else None
             landing = not isinstance(instr.completion, GroupMember | InOrder)
             for f in instr.footprints:
                 window = call.operand(f.operand)
                 if isinstance(window, Window):
-                    yield Touch(node, window.buffer, f.mode, f.proxy, group, landing)
+                    yield Touch(node, window.buffer, f.mode, f.proxy, _start(window), group, landing)
         case _:
             return
+
+
+def _start(window: Window) -> Index:
+    first = window.dims[0]
+    return first.lo if isinstance(first, Range) else first.index
 
 
 def allocations(found: Iterable[Node]) -> dict[str, Node]:

@@ -95,26 +95,26 @@ def with_blocks(stmt: Stmt, blocks: list[Block]) -> Stmt:
 
 
 def merged(block: Block) -> Block:
-    """The same with one loop or role instead of equal ones in a row, and one fence instead of several."""
+    """The same with one loop, role or condition instead of equal ones in a row, and one fence instead of several."""
     out: list[Stmt] = []
     for stmt in block:
         last = out[-1] if out else None
         if last is not None and same_header(last, stmt):
-            assert isinstance(last, For | Role)
-            assert isinstance(stmt, For | Role)
-            out[-1] = replace(last, body=merged((*last.body, *stmt.body)))
+            out[-1] = with_blocks(last, [merged((*a, *b)) for a, b in zip(children(last), children(stmt), strict=True)])
         elif not (isinstance(stmt, Fence) and isinstance(last, Fence)):
             out.append(stmt)
     return tuple(out)
 
 
 def same_header(a: Stmt, b: Stmt) -> bool:
-    """Two loops over the same threads, or two blocks of one role."""
+    """Two loops over the same threads, two blocks of one role, or under one condition."""
     match a, b:
         case For(), For():
             return (a.lo, a.hi, a.mode) == (b.lo, b.hi, b.mode) and a.var == b.var
         case Role(), Role():
             return (a.name, a.index) == (b.name, b.index)
+        case If(), If():
+            return a.cond == b.cond
         case _:
             return False
 

@@ -23,9 +23,9 @@ def proposals(original: Proc, reasons: list[str]) -> Iterator[Proc]:
     proved of them. Barriers are called as the kernel's own. `reasons` gets why there is no more."""
     proc = bare(original)
     seen: list[Proc] = []
-    for overlapped, alone in product((True, False), (False, True)):
+    for inner, overlapped, alone in product((False, True), (True, False), (False, True)):
         try:
-            proposed = _proposal(proc, naming(original, proc), overlapped=overlapped, alone=alone)
+            proposed = _proposal(proc, naming(original, proc), inner=inner, overlapped=overlapped, alone=alone)
         except Unplanned as error:
             reasons += [str(error)] * (str(error) not in reasons)
             continue
@@ -34,10 +34,10 @@ def proposals(original: Proc, reasons: list[str]) -> Iterator[Proc]:
             yield proposed
 
 
-def _proposal(proc: Proc, names: Naming, *, overlapped: bool, alone: bool) -> Proc:
+def _proposal(proc: Proc, names: Naming, *, inner: bool, overlapped: bool, alone: bool) -> Proc:
     found = nodes(proc)
     used = touches(found)
-    finished, between = batches(found), rings(found, used)
+    finished, between = batches(found), rings(proc.block, found, used, inner=inner)
     plan = multiply_plan(found, overlapped=overlapped)
     for ring in between:
         plan += ring_plan(proc.block, found, ring, names, finished, overlapped=overlapped)

@@ -8,12 +8,12 @@ every warp.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from exogpu import isa
 from exogpu.ir.collective import WARP
-from exogpu.ir.index import Int, Var
+from exogpu.ir.index import Bin, Int, Var
 from exogpu.ir.instr import Group, Mode
 from exogpu.ir.proc import BarrierDecl, Block
 from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, For, Point, Role, Stmt, Threads
@@ -35,9 +35,11 @@ class Unplanned(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """Buffers that are allocated together, with their number of slots, and what one role writes and another reads."""
+    """Buffers that are filled and read together, with their number of slots, and what one role writes and another
+    reads. `scope`: the statements around one filling."""
 
     allocs: tuple[Node, ...]
+    scope: tuple[Stmt, ...]
     slots: int
     writes: tuple[Touch, ...]
     reads: tuple[Touch, ...]
@@ -73,8 +75,10 @@ class Side:
         return behind(self.last, 8, *stmts)
 
 
-def rings(found: list[Node], used: list[Touch]) -> list[Ring]:
-    """Buffers that go from one role to another."""
+def rings(block: Block, found: list[Node], used: list[Touch], *, inner: bool) -> list[Ring]:
+    """Buffers that go from one role to another: once for each allocation, or with `inner` each time that a loop around
+    all their accesses turns. Copies of which it is not known how many bytes fill a slot, or that do not fill it alone,
+    their own threads await: they count as done when these hand on the ring."""
     groups: dict[object, list[Ring]] = {}
     for name, alloc in allocations(found).items():
         assert isinstance(alloc.stmt, Alloc)
@@ -86,18 +90,48 @@ def rings(found: list[Node], used: list[Touch]) -> list[Ring]:
             continue
         roles = [frozenset(t.node.role for t in side) for side in (writes, reads)]
         if not (roles[0] & roles[1]) or (all(t.landing for t in writes) and len(roles[1]) > 1):
-            key = (tuple(map(id, alloc.parents)), *roles)
-            groups.setdefault(key, []).append(Ring((alloc,), alloc.stmt.memory.ring, writes, reads))
-    return [_joined(parts) for parts in groups.values()]
+            scope = _scope(alloc, (*writes, *reads)) if inner else alloc.parents
+            slots = alloc.stmt.memory.ring if scope == alloc.parents else _taken_in_turn((*writes, *reads))
+            key = (tuple(map(id, scope)), *roles)
+            groups.setdefault(key, []).append(Ring((alloc,), scope, slots, writes, reads))
+    joined = [_joined(parts) for parts in groups.values()]
+    return [ring if _announced(block, ring) else _awaited(ring) for ring in joined]
+
+
+def _scope(alloc: Node, touches: tuple[Touch, ...]) -> tuple[Stmt, ...]:
+    """What encloses the allocation, and the loops around all the accesses."""
+    shared = common(t.node.parents for t in touches)
+    depth = len(alloc.parents)
+    while depth < len(shared) and is_serial(shared[depth]):
+        depth += 1
+    return shared[:depth]
+
+
+def _taken_in_turn(touches: tuple[Touch, ...]) -> int:
+    """The number of slots of a buffer whose first index is always a remainder by it."""
+    divisors = {t.first.right if isinstance(t.first, Bin) and t.first.op == "%" else None for t in touches}
+    only = divisors.pop() if len(divisors) == 1 else None
+    return only.value if isinstance(only, Int) else 1
 
 
 def _joined(parts: list[Ring]) -> Ring:
     return Ring(
         tuple(a for p in parts for a in p.allocs),
+        parts[0].scope,
         min(p.slots for p in parts),
         tuple(t for p in parts for t in p.writes),
         tuple(t for p in parts for t in p.reads),
     )
+
+
+def _announced(block: Block, ring: Ring) -> bool:
+    """Each role that fills a slot by copies does so by these alone, and it is known how many."""
+    sides = [s for s in _sides(block, ring, ring.writes) if any(t.landing for t in s.touches)]
+    return all(t.landing and _times(block, ring, s, t) is not None for s in sides for t in s.touches)
+
+
+def _awaited(ring: Ring) -> Ring:
+    return replace(ring, writes=tuple(replace(t, landing=False) for t in ring.writes))
 
 
 def ring_plan(
@@ -132,7 +166,7 @@ def _sides(block: Block, ring: Ring, touches: tuple[Touch, ...]) -> list[Side]:
 
 
 def _side(block: Block, ring: Ring, touches: tuple[Touch, ...]) -> Side:
-    depth = len(ring.allocs[0].parents)
+    depth = len(ring.scope)
     shared = common(t.node.parents for t in touches)
     single = all(t.landing or t.group is Group.BULK for t in touches)
     threads: list[Stmt] = []
@@ -170,15 +204,13 @@ def _executions(block: Block, side: Side) -> int:
 
 def _fill(block: Block, found: list[Node], ring: Ring, side: Side, full: str) -> tuple[int, Plan]:
     """The arrives that say that a slot is filled: how many in a CTA, and where."""
-    landing = [t for t in side.touches if t.landing]
-    if len(landing) == len(side.touches):
-        arrive: Stmt = Arrive(full, Int(sum(_bytes(block, ring, side, t) for t in landing)))
+    if all(t.landing for t in side.touches):
+        times = ((t, _times(block, ring, side, t) or 0) for t in side.touches)
+        arrive: Stmt = Arrive(full, Int(sum(delivered(block, ring.allocs, t, n) for t, n in times)))
         if side.size > 1:
             arrive = by_threads("u", 1, 1, arrive)
-        completes = Plan(completes=tuple((t.call, full) for t in landing))
+        completes = Plan(completes=tuple((t.call, full) for t in side.touches))
         return _executions(block, side), side.finish(found, arrive) + completes
-    if landing:
-        raise Unplanned("a role fills a ring by TMA and by other means")
     stmts: list[Stmt] = []
     if any(t.group is Group.COPY for t in side.touches):
         stmts.append(call(isa.cp_async_wait_all))
@@ -192,21 +224,19 @@ def _each_warp(found: list[Node], side: Side, stmts: list[Stmt], arrive: Stmt, *
     if side.size % WARP:
         raise Unplanned("a collective that is not whole warps hands on a ring")
     meet = (Fence(),) if fenced else ()
-    return side.size // WARP, side.finish(found, *stmts, by_warps(side.size, *meet, arrive))
+    return side.size // WARP, side.finish(found, *stmts, *by_warps(side.size, *meet, arrive))
 
 
-def _bytes(block: Block, ring: Ring, side: Side, touch: Touch) -> int:
-    """Bytes that a copy of this side delivers to one CTA per execution of the side's block."""
-    inner = [s for s in touch.node.path[len(ring.allocs[0].parents) :] if not isinstance(s, Role)]
-    times = product(s for s in inner if not whole_ctas(block, s) and not any(same_threads(s, t) for t in side.threads))
-    if times is None:
-        raise Unplanned("how many bytes a copy delivers depends on a condition or on sizes")
-    return delivered(block, ring.allocs, touch, times)
+def _times(block: Block, ring: Ring, side: Side, touch: Touch) -> int | None:
+    """How often a copy of this side is executed in a CTA per execution of the side's block, if that is known."""
+    inner = [s for s in touch.node.path[len(ring.scope) :] if not isinstance(s, Role)]
+    own = (s for s in inner if not whole_ctas(block, s) and not any(same_threads(s, t) for t in side.threads))
+    return product(own)
 
 
 def _in_flight(ring: Ring, side: Side, finished: list[Batch]) -> For | None:
     """The loop in whose next turn the products that read the ring are done, if all reads are such products."""
-    loop = ring.allocs[0].parents[-1] if ring.allocs[0].parents else None
+    loop = ring.scope[-1] if ring.scope else None
     for touch in side.touches:
         inside = [b for b in finished if any(p is b.first.stmt or p is b.last.stmt for p in touch.node.path)]
         if not inside or inside[0].carried is None or inside[0].carried is not loop:
@@ -227,11 +257,10 @@ def _release(block: Block, found: list[Node], ring: Ring, side: Side, empty: str
         arrive = by_threads("r", block.cluster, 1, remote)
     senders = block.cluster if everywhere else 1
     if all(t.group is Group.BULK for t in side.touches):
-        done = (call(isa.bulk_commit), call(isa.bulk_wait_read, pending=0))
-        return _executions(block, side) * senders, side.finish(found, *done, arrive)
+        return _executions(block, side) * senders, side.finish(found, call(isa.bulk_wait_read, pending=0), arrive)
     if loop is not None:
         warps = by_warps(side.size, arrive)
-        plan = side.finish(found, not_first(loop, warps)) + afterwards(found, loop, side.threads, 2, warps)
+        plan = side.finish(found, not_first(loop, *warps)) + afterwards(found, loop, side.threads, 2, *warps)
         return side.size // WARP * senders, plan
     generic = any(not t.asynchronous for t in side.touches)
     stmts: list[Stmt] = [fence_proxy()] if generic and any(t.asynchronous for t in ring.writes) else []

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.proc import BarrierDecl, Block
-from exogpu.ir.stmt import Arrive, Await, Role
+from exogpu.ir.stmt import Arrive, Await, Fence, Role
 from exogpu.ir.walk import index_names
 from exogpu.sync.build import by_warps
-from exogpu.sync.nodes import Node, is_serial, is_tasks
+from exogpu.sync.nodes import Node, Touch, is_serial, is_tasks
 from exogpu.sync.place import afterwards
 from exogpu.sync.plan import Plan, around, before
 from exogpu.sync.rings import Naming, Ring
@@ -26,13 +26,15 @@ def turn_plan(block: Block, found: list[Node], read: list[Ring], naming: Naming)
             if role is None or role[1] is None or not index_names(role[1]) or role[0] in done:
                 continue
             done.add(role[0])
-            nodes = [t.node for r in read for t in r.reads if t.node.role == role]
-            plan += _turns(block, found, nodes, naming("turn", ring))
+            reads = [t for r in read for t in r.reads if t.node.role == role]
+            plan += _turns(block, found, reads, naming("turn", ring))
     return plan
 
 
-def _turns(block: Block, found: list[Node], nodes: list[Node], name: str) -> Plan:
-    """`nodes` are the reads by one role."""
+def _turns(block: Block, found: list[Node], reads: list[Touch], name: str) -> Plan:
+    """The turns at the reads of one role, whose lanes meet before their warp arrives if they read for themselves."""
+    nodes = [t.node for t in reads]
+    meet = () if all(t.asynchronous for t in reads) else (Fence(),)
     path = nodes[-1].path
     depth = sum(is_tasks(p) for p in path)
     at = next(n for n, p in enumerate(path) if isinstance(p, Role))
@@ -42,5 +44,5 @@ def _turns(block: Block, found: list[Node], nodes: list[Node], name: str) -> Pla
     return (
         Plan(barriers=(barrier,))
         + before(nodes[0].path[depth], 0, *around(wrappers, Await(name, 1)))
-        + afterwards(found, path[depth], wrappers, 0, by_warps(declared.unit, Arrive(name, None)))
+        + afterwards(found, path[depth], wrappers, 0, *by_warps(declared.unit, *meet, Arrive(name, None)))
     )

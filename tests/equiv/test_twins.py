@@ -27,8 +27,18 @@ SAME = (
     ("narrow_total", "narrow_total_in_tiles"),
     ("scaled", "scaled_reversed"),
     ("exponentials", "exponentials_bound"),
+    ("largest", "largest_by_columns"),
+    ("total", "total_in_tiles"),
+    ("cleared_total", "cleared_total_in_padded_tiles"),
+    ("positive_part", "positive_part_of_sum"),
 )
-UP_TO_ORDER = (("total", "total_by_columns"), ("counted", "counted_by_columns"))
+UP_TO_ORDER = (
+    ("total", "total_by_columns"),
+    ("total", "total_in_padded_tiles"),
+    ("total", "total_in_interleaved_tiles"),
+    ("counted", "counted_by_columns"),
+)
+"""A total that starts with -0 is changed by the zeros of a padded tile."""
 DIFFERENT = (
     ("copy", "copy_all_but_one"),
     ("copy", "mirror"),
@@ -45,9 +55,13 @@ DIFFERENT = (
     ("wrapped", "not_wrapped"),
     ("scaled", "rounded_then_scaled"),
     ("exponentials", "exponentials_of_first"),
+    ("largest", "smallest"),
+    ("largest", "largest_but_first"),
+    ("positive_part", "sum_of_positive_part"),
 )
 UNKNOWN = (
     ("doubled", "added_twice", "no proof that both leave the same in `y`"),
+    ("largest", "largest_of_parts", "the values of `row` are a recurrence that is no sum"),
     ("zero", "times_zero", "no proof that both leave the same in `y`"),
     ("unwritten", "unwritten", "`t` is read where nothing is known to have been written to it"),
     ("copy", "copy_too_far", "no proof that `copy_too_far` stays inside `y`"),

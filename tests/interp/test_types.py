@@ -8,11 +8,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from exogpu.ir.index import Cmp, Int
 from exogpu.ir.interp import interpret
 from exogpu.ir.numeric import storage_dtype
+from exogpu.ir.proc import TensorArg
+from exogpu.ir.stmt import Assign, If, Stmt
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Value
-from tests.interp.small import I, elementwise
+from tests.interp.small import I, elementwise, loop, procedure
 
 X = Read("x", (I,))
 INF, NAN = float("inf"), float("nan")
@@ -116,3 +119,15 @@ def test_results_have_the_storage_type() -> None:
     assert _stored(Scalar.F32, Scalar.BF16, [1.0]).dtype == ml_dtypes.bfloat16
     assert _stored(Scalar.F32, Scalar.E4M3, [1.0]).dtype == ml_dtypes.float8_e4m3fn
     assert _stored(Scalar.F32, Scalar.BF16, [1.0], precise=True).dtype == np.float64
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+def test_values_added_to_an_integer_are_rounded_and_clamped_one_after_the_other(guarded: bool) -> None:
+    shape = (Int(4),)
+    add: Stmt = Assign("s", (Int(0),), "+=", Read("x", (I,)))
+    body = If(Cmp("<", I, Int(3)), (add,), ()) if guarded else add
+    args = (TensorArg("x", Scalar.F32, shape), TensorArg("s", Scalar.I8, (Int(1),)))
+    proc = procedure(args, loop("i", 0, Int(3), body))
+    given: dict[str, Any] = {"x": np.array([100.5, 100.0, -50.25, 9.0], np.float32), "s": np.zeros(1, np.int8)}
+    for together in (True, False):
+        assert interpret(proc, given, together=together)["s"][0] == 77

@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 
-SCHEMAS = ("verify-1", "slim-1", "mutate-1", "equiv-1")
+SCHEMAS = ("verify-1", "slim-1", "mutate-1", "sync-1", "equiv-1")
 
 
 def schema(name: str) -> Any:

@@ -139,9 +139,14 @@ def blocks(draw: st.DrawFn, scope: Scope) -> tuple[Stmt, ...]:
             stmts.append(draw(loops(scope)))
         elif kind == "if" and scope.depth < 3:
             inner = replace(scope, depth=scope.depth + 1)
-            stmts.append(
-                If(draw(conds(scope)), draw(blocks(inner)), draw(blocks(inner)) if draw(st.booleans()) else ())
-            )
+            then = draw(blocks(inner))
+            match draw(st.sampled_from(("alone", "else", "nested"))):
+                case "else":
+                    stmts.append(If(draw(conds(scope)), then, draw(blocks(inner))))
+                case "nested":
+                    stmts.append(If(draw(conds(scope)), (If(draw(conds(scope)), then, ()),), ()))
+                case _:
+                    stmts.append(If(draw(conds(scope)), then, ()))
         elif kind == "alloc":
             name = f"t{next(scope.numbers)}"
             stmts.append(Alloc(name, Scalar.I32, (12,), Rmem()))

@@ -128,8 +128,8 @@ STORAGE: dict[str, Apply] = {
 N = Var("N")
 ARGS = (
     SizeArg("N"),
-    TensorArg("x", Scalar.I32, (Bin("+", N, Int(6)),)),
-    TensorArg("y", Scalar.I32, (Bin("+", N, Int(6)),)),
+    TensorArg("x", Scalar.I32, (Bin("+", N, Int(8)),)),
+    TensorArg("y", Scalar.I32, (Bin("+", N, Int(8)),)),
 )
 
 
@@ -208,3 +208,40 @@ def copies(draw: st.DrawFn) -> Proc:
     if draw(st.booleans()):
         return _procedure(alloc, _loop("o", Int(2), *body))
     return _procedure(_loop("o", Int(2), alloc, *body))
+
+
+@st.composite
+def carried(draw: st.DrawFn) -> Proc:
+    """A buffer before a loop that may hand a value from one iteration to the next."""
+    k = Var("k")
+
+    def place() -> Index:
+        return Bin("+", k, Int(draw(st.sampled_from((0, 0, 1, 2)))))
+
+    body: list[Stmt] = [Assign("t", (place(),), draw(st.sampled_from(("=", "=", "+="))), Read("x", (k,)))]
+    if draw(st.booleans()):
+        body.append(Assign("t", (place(),), "=", Read("x", (place(),))))
+    read: Stmt = Assign("y", (k,), "+=", Read("t", (place(),)))
+    if draw(st.booleans()):
+        read = If(Cmp("<=", Int(draw(st.integers(1, 2))), k), (read,), ())
+    body.insert(draw(st.sampled_from((0, len(body), len(body)))), read)
+    return _procedure(Alloc("t", Scalar.I32, (12,), Rmem()), _loop("k", N, *body))
+
+
+@st.composite
+def named_values(draw: st.DrawFn) -> Proc:
+    """A value that is named and used, while what it is computed from may change."""
+    k = Var("k")
+
+    def place() -> Index:
+        return Bin("+", k, Int(draw(st.sampled_from((0, 0, 1)))))
+
+    def change() -> list[Stmt]:
+        stmt = Assign("x", (place(),), "=", Num(float(draw(st.integers(5, 9)))))
+        return [stmt] if draw(st.booleans()) else []
+
+    value = Arith("+", Read("x", (place(),)), Read("y", (place(),)))
+    use = Assign("y", (place(),), draw(st.sampled_from(("=", "+="))), Read("t", (Int(0),)))
+    again = [Assign("y", (place(),), "+=", Read("t", (Int(0),)))] if draw(st.booleans()) else []
+    named = Assign("t", (Int(0),), "=", value)
+    return _procedure(_loop("k", N, Alloc("t", Scalar.I32, (1,), Rmem()), named, *change(), use, *again, *change()))

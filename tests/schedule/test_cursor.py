@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from exogpu.schedule import Cursor, Refused, call, divide, eliminate, fission, label, reorder, schedule, unroll
+from exogpu.schedule import (
+    Cursor,
+    Refused,
+    call,
+    divide,
+    eliminate,
+    fission,
+    label,
+    reorder,
+    schedule,
+    specialise,
+    swap,
+    unroll,
+)
 from tests.schedule.common import refusal, start
 
 
@@ -99,3 +112,23 @@ def test_replay_on_another_procedure() -> None:
     assert s.replay().show() == s.show()
     assert "x[4 * io + ii]" in s.replay(start("copy").proc).show()
     assert schedule(s.proc).show() == s.show()
+
+
+@pytest.mark.parametrize("first", ["a", "b", "c"])
+def test_statements_that_change_places_stay_with_their_cursor(first: str) -> None:
+    s = start("one_of_three")
+    three = s.find("a[0] = _").until(s.find("c[0] = _"))
+    later = swap(s, f"{first}[0] = _")
+    moved = later.forward(three)
+    assert set(three.block) <= set(moved.block) and set(moved.block) - set(three.block) <= {s.find("y[_] = _").stmt}
+    assert moved.count == (4 if first == "c" else 3)
+    two = s.find("a[0] = _").until(s.find("b[0] = _"))
+    assert set(swap(s, "a[0] = _").forward(two).block) == set(two.block)
+
+
+def test_a_statement_that_moves_into_another_one_stays_with_its_cursor() -> None:
+    s = start("one_of_three")
+    three = s.find("a[0] = _").until(s.find("c[0] = _"))
+    inside = specialise(s, "b[0] = _", "N > 2")
+    assert inside.forward(three).count == 3
+    refusal(lambda: label(specialise(s, "a[0] = _", "N > 2"), "x", three), "schedule.cursor")

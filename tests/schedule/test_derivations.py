@@ -13,22 +13,38 @@ from exogpu.codegen.cuda.printer import print_source
 from exogpu.codegen.emit import prelude
 from exogpu.codegen.lower.kernel import lower
 from exogpu.codegen.nvrtc import compile_cubin
+from exogpu.equiv.equivalent import equivalent
 from exogpu.ir.index import Bool, BoolOp, Cmp, Cond, Index, Not
 from exogpu.ir.interp import interpret, random_inputs
 from exogpu.ir.linear import Linear, linear
 from exogpu.ir.print_expr import index_text
 from exogpu.ir.proc import Proc
 from exogpu.ir.substitute import Change, alike, change
+from exogpu.isa import tma_load_multicast
+from exogpu.kernels.gemm_bf16 import gemm_bf16
 from exogpu.kernels.gemm_bf16_cluster import build, gemm_bf16_cluster
 from exogpu.kernels.gemm_f32 import gemm_f32
 from exogpu.kernels.gemm_pingpong import gemm_pingpong
 from exogpu.kernels.gemm_splitk import gemm_splitk
+from exogpu.kernels.schedules import f32
 from exogpu.kernels.schedules.cluster import Shape, derivation
-from exogpu.schedule import Schedule
+from exogpu.kernels.schedules.three_loops import matmul
+from exogpu.lang import bf16
+from exogpu.schedule import Schedule, drop_guard, lift_alloc, mbarrier, run_ahead, schedule, stage
+from exogpu.schedule import replace as replace_
+from exogpu.schedule.journal import html, markdown
+from exogpu.schedule.library import clear_first, outwards, sums_apart, tile
 from exogpu.schedule.simplify import total
 from exogpu.verify.prove import prove
+from tests.schedule.common import example, refusal, start
 
-BY_HAND = {"cluster": gemm_bf16_cluster, "f32": gemm_f32, "pingpong": gemm_pingpong, "splitk": gemm_splitk}
+BY_HAND = {
+    "f32": gemm_f32,
+    "bf16": gemm_bf16,
+    "cluster": gemm_bf16_cluster,
+    "pingpong": gemm_pingpong,
+    "splitk": gemm_splitk,
+}
 
 
 @cache
@@ -88,13 +104,21 @@ def test_every_step_is_logged_with_its_proofs(name: str) -> None:
     assert all(step.obligations for step in s.steps if step.operator in ("replace", "drop_guard", "run_ahead"))
 
 
-@pytest.mark.parametrize("name", ["cluster", "pingpong", "splitk"])
+@pytest.mark.parametrize("name", ["bf16", "cluster", "pingpong", "splitk"])
 @pytest.mark.parametrize("sizes", [(1, 1, 1), (70, 24, 65), (130, 259, 20)])
 def test_derived_computes_what_the_three_loops_do(name: str, sizes: tuple[int, int, int]) -> None:
     s = derived(name)
     args = random_inputs(s.original, dict(zip("MNK", sizes, strict=True)), seed=1)
     args |= {n: np.round(a * 2).astype(a.dtype) for n, a in args.items() if isinstance(a, np.ndarray)}
     np.testing.assert_array_equal(interpret(s.kernel, args)["C"], interpret(s.original, args)["C"])
+
+
+@pytest.mark.parametrize("name", ["cluster", "pingpong", "splitk"])
+def test_derived_is_equivalent_to_the_three_loops(name: str) -> None:
+    """Proved without the steps that led there."""
+    s = derived(name)
+    found = equivalent(s.kernel, s.original)
+    assert found.proved and bool(found.reassociated) == s.reassociated
 
 
 def test_the_f32_kernel_takes_b_in_another_order() -> None:
@@ -109,3 +133,43 @@ def test_the_f32_kernel_takes_b_in_another_order() -> None:
 def test_derived_is_proved(name: str) -> None:
     proven, report = prove(derived(name).kernel)
     assert proven is not None, report
+
+
+def test_a_derivation_replays() -> None:
+    s = derived("splitk")
+    assert s.replay().proc == s.proc
+
+
+def test_a_log_shows_every_step() -> None:
+    s = derived("cluster")
+    assert markdown(s).count("\n## ") == len(s.steps) + 2
+    assert "replace(" in html(s)
+
+
+def test_sums_are_cleared_in_a_first_step_only_if_there_is_one() -> None:
+    s = sums_apart(tile(schedule(matmul(bf16, bf16)), ("m", 64, "tm"), ("n", 64, "tn")), "acc", "k", "tn")
+    s = outwards(s, "k", "tn")
+    assert example(lambda: clear_first(s, "acc", "m"))["K"] == 0
+
+
+def test_slabs_are_loaded_ahead_only_into_another_buffer() -> None:
+    s = f32.tiles(f32.start())
+    products = s.find("k").body()
+    s = stage(s, products, "A[128 * bm : 128 * bm + 128, 8 * k : 8 * k + 8]", "sA", edges="zero")
+    s = lift_alloc(s, "sA")
+    found = example(lambda: run_ahead(s, "sA.load"))
+    assert found["k'"] == found["k"] + 1
+
+
+def test_guards_along_k_stay_without_zeros() -> None:
+    s = f32.tiles(f32.start())
+    products = s.find("k").body()
+    s = stage(s, products, "A[128 * bm : 128 * bm + 128, 8 * k : 8 * k + 8]", "sA", edges="zero")
+    s = stage(s, products, "B[8 * k : 8 * k + 8, 128 * bn : 128 * bn + 128]", "sB", edges="guard")
+    refusal(lambda: drop_guard(s, s.find("acc[_] += _").parent()), "schedule.condition")
+
+
+def test_a_part_of_another_size_is_no_multicast() -> None:
+    s = mbarrier(start("shared"), "full", count=1)
+    window = "s[0:3, 16 * q : 16 * q + 16, :]"
+    assert "c" in example(lambda: replace_(s, "c", tma_load_multicast, barrier="full", dst=window))

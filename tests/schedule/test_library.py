@@ -132,3 +132,5 @@ def test_statements_built_once_are_inserted_several_times() -> None:
     assert keeps_meaning(s).count("for v") == 6
     refusal(lambda: insert(s, s.find("y[_] = _").after, wait("none")), "schedule.limit")
     refusal(lambda: insert(s, s.find("y[_] = _").after, when("v > 0", each("w", 1))), "schedule.expression")
+    aside = (each("v", 1), when("v > 0", each("w", 1)))
+    refusal(lambda: insert(s, s.find("y[_] = _").after, aside), "schedule.expression")

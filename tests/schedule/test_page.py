@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import exogpu.schedule
+from exogpu.cli.app import main
 from exogpu.lang import load
 from exogpu.schedule import Refused, divide, schedule
 from exogpu.schedule.schedule import code
-from exogpu.verify.prove import prove
 from tests.pages import texts
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "scheduling.md"
@@ -21,15 +21,15 @@ NO_OPERATORS = {"by", "each", "when", "arrive", "wait", "fence", "sync", "schedu
 """What else the package exports: it builds statements and expressions."""
 
 
-def test_the_example_is_proved_and_printed(tmp_path: Path) -> None:
+def test_the_example_is_proved_and_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (source,) = texts(PAGE, "python")
     shown, refused = texts(PAGE, "text")
     file = tmp_path / "scale.py"
     file.write_text(source)
     found = load(file)
     assert code(found["scaled"]) == shown
-    proven, _ = prove(found["scaled"])
-    assert proven is not None
+    assert main(["verify", "--no-cache", str(tmp_path)]) == 0
+    assert "scale.py::scale   PROVED" in capsys.readouterr().out
     with pytest.raises(Refused) as caught:
         divide(schedule(found["scale"]), "i", 256)
     assert f"{caught.value}\n" == refused
@@ -43,7 +43,7 @@ def test_the_page_names_every_operator() -> None:
 
 def test_the_numbers_of_the_derivations() -> None:
     rows = ROW.findall(PAGE.read_text(encoding="utf-8"))
-    assert len(rows) == 4
+    assert len(rows) == 5
     for module, kernel, steps, conditions in rows:
         found = import_module(f"exogpu.kernels.schedules.{module}")
         s = found.DERIVATION

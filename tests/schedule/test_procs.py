@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from exogpu.ir.types import Smem
 from exogpu.schedule import (
     divide,
@@ -100,3 +102,21 @@ def test_another_procedure_that_does_something_else() -> None:
     refusal(lambda: replace_by(s, "ii", algorithm("copy_four"), src=one), "schedule.limit")
     refusal(lambda: replace_by(s, "ii", algorithm("copy_four"), src="x[0:3]", dst=other), "schedule.condition")
     refusal(lambda: replace_by(s, "ii", algorithm("copy_four"), src="x[0]", dst=other), "schedule.limit")
+
+
+def test_names_of_another_procedure_are_its_own() -> None:
+    s = replace_by(start("copied_twice"), "for i in _: _", algorithm("copy_some"), N="N", i_1="N", x="x", y="y")
+    assert "for i_2 in seq(0, N):\n            y[i_2] = x[i_2]" in keeps_meaning(s)
+
+
+@pytest.mark.parametrize(("name", "other"), [("larger", "larger_turned"), ("three_added", "three_added_back")])
+def test_the_same_in_other_words_is_not_refuted(name: str, other: str) -> None:
+    """It may be refused, but not with an execution that shows no difference."""
+    buffers = {"x": "x", "y": "y"} if name == "larger" else {"z": "z", "w": "w"}
+    found = refusal(lambda: replace_by(start(name), "i", algorithm(other), N="N", **buffers), "schedule.limit")
+    assert "or it is not known" in str(found)
+
+
+def test_another_value_is_refuted() -> None:
+    found = example(lambda: replace_by(start("larger"), "i", algorithm("larger_next"), N="N", x="x", y="y"))
+    assert found["N"] - 1 - found["i"] != found["i"] % 2

@@ -37,6 +37,7 @@ def somewhere(s: Schedule, name: str, first: int, n: int) -> Schedule:
             return s
         except Refused as refused:
             assert refused.code in ("schedule.condition", "schedule.limit", "schedule.pattern", "schedule.cursor")
+            assert (refused.counterexample is not None) == (refused.code == "schedule.condition")
     return s
 
 
@@ -62,7 +63,7 @@ def test_random_schedules_keep_the_meaning(proc: Proc, data: st.DataObject) -> N
     keeps_the_meaning(proc, data)
 
 
-@settings(max_examples=80, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
 @given(programs())
 def every_application(proc: Proc) -> None:
     """Notes which operators apply to some statement of the program."""

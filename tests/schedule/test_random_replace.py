@@ -17,6 +17,8 @@ from exogpu.ir.types import Rmem, Scalar
 from exogpu.ir.value import Arith, Num, Read, Select, Value
 from exogpu.isa.build import add, assign, nest, zero_filled
 from exogpu.schedule import Refused, replace, schedule
+from tests.schedule.programs import OPERATORS
+from tests.schedule.test_random import somewhere
 
 SIZE = 8
 ARGS = (SizeArg("N"), TensorArg("x", Scalar.I32, (Var("N"),)), TensorArg("y", Scalar.I32, (Int(SIZE),)))
@@ -106,7 +108,8 @@ outcomes: Counter[tuple[str, str]] = Counter()
 QUICK = settings(max_examples=40, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
 
 
-def tried(proc: Proc, name: str) -> None:
+def tried(proc: Proc, name: str, data: st.DataObject) -> None:
+    """Replaces the block, if that is accepted, and takes two random steps on the result."""
     s = schedule(proc)
     block = s.find("o").body()[2]
     try:
@@ -115,21 +118,24 @@ def tried(proc: Proc, name: str) -> None:
         outcomes[name, refused.code] += 1
         return
     outcomes[name, "replaced"] += 1
+    for _ in range(2):
+        chosen = data.draw(st.sampled_from(sorted(OPERATORS)))
+        s = somewhere(s, chosen, data.draw(st.integers(0, 99)), data.draw(st.integers(0, 11)))
     for n in (0, 1, 7, 8, 9, 20):
         args = random_inputs(proc, {"N": n}, 0)
         np.testing.assert_array_equal(interpret(s.proc, args)["y"], interpret(proc, args)["y"])
 
 
 @QUICK
-@given(programs(sums=False))
-def fill_somewhere(proc: Proc) -> None:
-    tried(proc, "fill")
+@given(programs(sums=False), st.data())
+def fill_somewhere(proc: Proc, data: st.DataObject) -> None:
+    tried(proc, "fill", data)
 
 
 @QUICK
-@given(programs(sums=True))
-def sum_somewhere(proc: Proc) -> None:
-    tried(proc, "sum")
+@given(programs(sums=True), st.data())
+def sum_somewhere(proc: Proc, data: st.DataObject) -> None:
+    tried(proc, "sum", data)
 
 
 def test_blocks_that_are_replaced_keep_the_meaning() -> None:

@@ -84,6 +84,23 @@ def test_sums() -> None:
     refusal(lambda: stage(start("narrow_sum"), "i", "s[:]", "t", before="zero"), "schedule.limit")
 
 
+def test_accesses_outside_the_window_stay_there() -> None:
+    text = keeps_meaning(stage(start("rows_in_turn"), "j", "x[i, :]", "t"))
+    assert "t[j] += x[i - 1, j] + t[0]" in text
+    found = example(lambda: stage(start("rows_by_halves"), "j", "x[i, :]", "t"))
+    assert found["i"] > 0
+    refusal(lambda: stage(start("rows_in_turn"), "j", "x[i - 1, :]", "t", before="zero"), "schedule.limit")
+    refusal(lambda: stage(start("mirrored"), "j", "x[i + 1, :]", "t"), "schedule.limit")
+
+
+def test_instructions_in_and_outside_the_window() -> None:
+    s = start("rows_of_vectors")
+    body = s.find("vec_copy(_) #0").until(s.find("vec_copy(_) #1"))
+    text = keeps_meaning(stage(s, body, "x[i, :]", "u", before="nothing"))
+    assert "vec_copy(t[:], x[i - 1, 0 : 4])" in text and "vec_copy(y[0 : 4], u[:])" in text
+    example(lambda: stage(s, body, "x[i, 0:3]", "u", before="nothing"))
+
+
 @pytest.mark.parametrize("text", ["x", "q[0]", "x[0, 0, 0]", "x[0:4:2, 0]", "x[", "x[0:0, 0]", "x[i, :]"])
 def test_what_is_no_window(text: str) -> None:
     refusal(lambda: stage(start("mirrored"), "i", text, "t"), "schedule.expression")
@@ -94,7 +111,7 @@ def test_what_cannot_be_staged() -> None:
     refusal(lambda: stage(start("mirrored"), "j", "x[i, :]", "y"), "schedule.limit")
     refusal(lambda: stage(start("mirrored"), "i", "x[0, :]", "t"))
     refusal(lambda: stage(start("scratch"), "i", "t[0]", "u"), "schedule.limit")
-    refusal(lambda: stage(start("copy"), "y[_] = _", "x[i + 1]", "t"))
+    refusal(lambda: stage(start("copy"), "y[_] = _", "x[i + 1]", "t"), "schedule.limit")
     refusal(lambda: stage(start("total"), "i", "x[0, 0]", "t", edges="guard"))
 
 

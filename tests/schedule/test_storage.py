@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from exogpu.ir.interp import interpret, random_inputs
 from exogpu.ir.numeric import convert, storage_dtype
 from exogpu.ir.types import Gmem, Rmem, Scalar, Smem
 from exogpu.schedule import (
@@ -132,6 +133,21 @@ def test_a_type_that_holds_the_same_numbers() -> None:
 @pytest.mark.parametrize("name", ["t", "u", "v"])
 def test_a_type_that_rounds(name: str) -> None:
     refusal(lambda: set_type(start("wide_values"), f"{name}: _", Scalar.BF16), "schedule.limit")
+
+
+def test_a_type_to_which_the_algorithm_rounds_anyway() -> None:
+    s = set_type(start("rounded_later"), "t: _", Scalar.BF16)
+    assert "t: bf16[1] @ RMEM" in s.show()
+    args = random_inputs(s.proc, {"N": 1000}, seed=1)
+    want, got = interpret(s.original, args), interpret(s.proc, args)
+    np.testing.assert_array_equal(got["y"], want["y"])
+    refusal(lambda: set_type(start("rounded_later"), "t: _", Scalar.F16), "schedule.limit")
+    refusal(lambda: set_type(start("rounded_later"), "u: _", Scalar.BF16), "schedule.limit")
+
+
+@pytest.mark.parametrize("name", ["t", "u", "v"])
+def test_a_value_that_would_be_rounded_once_more_or_less(name: str) -> None:
+    refusal(lambda: set_type(start("rounded_twice"), f"{name}: _", Scalar.BF16), "schedule.limit")
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered")

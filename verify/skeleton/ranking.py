@@ -293,7 +293,7 @@ def forms(program: Program) -> Iterator[tuple[Flat, Pace]]:
 def paces(program: Program) -> Pace:
     """How many times as long as in the quickest role an iteration of each outermost loop takes, in steps of the loops
     in it, if that does not depend on sizes."""
-    model = Model(Context(), program)
+    model = Model(Context(sums=True), program)
     lengths: dict[Item, Poly] = {}
     for event in program.events:
         found = laps(program, event)

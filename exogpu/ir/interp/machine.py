@@ -132,7 +132,7 @@ class Machine:
         rest = [x for x, v in enumerate(varies) if not v]
         value = self._summed(stmt, rest, grid) if stmt.op == "+=" and rest else self._value(stmt, grid)
         if stmt.op == "+=":
-            value = load(buffer, place, grid) + value
+            value = load(buffer, place, grid).astype(value.dtype, copy=False) + value
         store(buffer, place, convert(value, buffer.dtype, self.precise), grid)
 
     def _assign_points(self, stmt: Assign, buffer: Buffer, place: Place, grid: Grid) -> None:
@@ -140,11 +140,12 @@ class Machine:
         points = np.ones(grid.shape, np.bool_) if grid.mask is None else np.broadcast_to(grid.mask, grid.shape)
         where = np.broadcast_to(positions(place, grid), grid.shape)[points]
         value = np.broadcast_to(self._value(stmt, grid), grid.shape)[points]
-        if stmt.op == "+=" and reassociable(buffer.dtype, self.precise):
+        whole = buffer.data.dtype.kind == "f" or value.dtype == buffer.data.dtype
+        if stmt.op == "+=" and reassociable(buffer.dtype, self.precise) and whole:
             np.add.at(buffer.data, where, value.astype(buffer.data.dtype, copy=False))
             value = buffer.data[where]
         elif stmt.op == "+=":
-            value = buffer.data[where] + value
+            value = buffer.data[where].astype(value.dtype, copy=False) + value
         buffer.data[where] = convert(value, buffer.dtype, self.precise)
 
     def _kind(self, stmt: Assign) -> Scalar:

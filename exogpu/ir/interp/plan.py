@@ -16,9 +16,10 @@ from exogpu.ir.instr import BufferInfo
 from exogpu.ir.interp.dependence import Access, Mode, Order, order_of
 from exogpu.ir.interp.linear import Ranges, interval_of, linear
 from exogpu.ir.interp.narrow import narrow
-from exogpu.ir.proc import Proc, TensorArg
+from exogpu.ir.proc import Proc, ScalarArg, TensorArg
 from exogpu.ir.stmt import Alloc, Arrive, Assign, Await, Fence, For, If, InstrCall, Role, Stmt
 from exogpu.ir.types import Gmem, Scalar
+from exogpu.ir.value_type import Types, value_type
 from exogpu.ir.walk import reads, walk
 from exogpu.source import Span
 
@@ -120,15 +121,16 @@ def _located(stmt: Stmt, span: Span) -> Stmt:
 
 def plan(proc: Proc, sizes: Mapping[str, int], *, precise: bool = False, together: bool = True) -> tuple[Node, ...]:
     """The sequential program for these sizes. With `together` false every loop runs in order."""
-    buffers = buffers_of(proc)
-    sums = frozenset(n for n, b in buffers.items() if reassociable(b.dtype, precise))
-    return _Planner(sizes, sums, together).block(sequential(proc), {})[0]
+    types = {name: info.dtype for name, info in buffers_of(proc).items()}
+    types |= {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)}
+    return _Planner(sizes, types, precise, together).block(sequential(proc), {})[0]
 
 
 @dataclass(frozen=True, slots=True)
 class _Planner:
     sizes: Mapping[str, int]
-    sums: frozenset[str]
+    types: Types
+    precise: bool
     together: bool
 
     def block(self, stmts: tuple[Stmt, ...], ranges: Ranges) -> tuple[tuple[Node, ...], list[Access]]:
@@ -168,12 +170,18 @@ class _Planner:
         return (Loop(loop.var, loop.lo, loop.hi, body, order, trips, _volume(body), loop.span),), accesses
 
     def _accesses(self, stmt: Assign, ranges: Ranges) -> list[Access]:
-        mode = Mode.SUM if stmt.op == "+=" and stmt.buffer in self.sums else Mode.WRITE
+        mode = Mode.SUM if stmt.op == "+=" and self._commutes(stmt) else Mode.WRITE
         found = [self._access(stmt.buffer, mode, stmt.index, ranges)]
         for read, conds in reads(stmt.rhs):
             there = functools.reduce(lambda r, cond: narrow(r, cond, self.sizes), conds, ranges)
             found.append(self._access(read.buffer, Mode.READ, read.index, there))
         return found
+
+    def _commutes(self, stmt: Assign) -> bool:
+        """Whether sums may be reordered: an integer to which a floating-point value is added is rounded and clamped."""
+        dtype = self.types[stmt.buffer]
+        kind = value_type(stmt.rhs, self.types)
+        return reassociable(dtype, self.precise) and (dtype.is_float or kind is None or not kind.is_float)
 
     def _access(self, buffer: str, mode: Mode, index: tuple[Index, ...], ranges: Ranges) -> Access:
         return Access(buffer, mode, tuple(linear(i, self.sizes) for i in index), ranges)

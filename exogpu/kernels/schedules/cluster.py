@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from exogpu.ir.stmt import Stmt
-from exogpu.kernels.schedules.steps import awaited_pieces, awaited_products, steps_along_k
+from exogpu.kernels.schedules.steps import WARP, WARPGROUP, awaited_pieces, awaited_products, steps_along_k
 from exogpu.kernels.schedules.three_loops import matmul
 from exogpu.lang import *
 from exogpu.schedule import *
@@ -24,7 +24,6 @@ from exogpu.schedule.library import (
 )
 
 BK, PIECE = 64, 64
-WARP, WARPGROUP = 32, 128
 REGISTERS = {1: 240, 2: 232, 3: 152, 4: 104}
 
 

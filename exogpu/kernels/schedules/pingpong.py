@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exogpu.ir.stmt import Stmt
-from exogpu.kernels.schedules.steps import awaited_products, steps_along_k
+from exogpu.kernels.schedules.steps import WARP, WARPGROUP, awaited_products, launched, steps_along_k, tiles_of_a_and_b
 from exogpu.kernels.schedules.three_loops import matmul
 from exogpu.lang import *
 from exogpu.schedule import *
@@ -20,18 +20,8 @@ from exogpu.schedule.library import (
 )
 
 BM, BN, BK, STAGES, PIECE = 128, 192, 64, 5, 64
-WARP, WARPGROUP = 32, 128
 TURN = "ordinal % 2"
 HALVES = ("upper", "lower")
-
-
-def start() -> Schedule:
-    """The procedure with its launch configuration."""
-    s = call(schedule(matmul(bf16, bf16)), "gemm_pingpong")
-    for size in ("M >= 1", "N >= 1", "K >= 1"):
-        s = restrict(s, size)
-    roles = {"producer": Warpgroups(1, 24), "consumer": Warpgroups(2, 240)}
-    return launch(s, roles=roles, persistent=True, raster=16)
 
 
 def tiles(s: Schedule) -> Schedule:
@@ -47,12 +37,7 @@ def tiles(s: Schedule) -> Schedule:
 def shared(s: Schedule) -> Schedule:
     """Tiles of A and B in shared memory."""
     k, tm, tn = (var(n) for n in ("k", "tm", "tn"))
-    products, memory = s.find("ks").around("w"), SMEM(swizzle=128)
-    s = stage(s, products, window("A", (BM * tm, BM), (BK * k, BK)), "sA", memory, edges="zero")
-    s = stage(s, products, window("B", (BN * tn, BN), (BK * k, BK)), "sB", memory, edges="zero")
-    s = swap(s, "sA.load")
-    s = unguarded(s, "for kk in _: _")
-    return unguarded(s, "acc[_] += _")
+    return tiles_of_a_and_b(s, window("A", (BM * tm, BM), (BK * k, BK)), window("B", (BN * tn, BN), (BK * k, BK)))
 
 
 def pieces(s: Schedule) -> Schedule:
@@ -131,7 +116,8 @@ def synchronised(s: Schedule) -> Schedule:
 
 def derivation() -> Schedule:
     """All steps."""
-    return synchronised(parallel(instructions(halves(pieces(shared(tiles(start())))))))
+    s = launched(schedule(matmul(bf16, bf16)), "gemm_pingpong", 16, 24, 240)
+    return synchronised(parallel(instructions(halves(pieces(shared(tiles(s)))))))
 
 
 DERIVATION = derivation()

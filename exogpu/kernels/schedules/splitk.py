@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from exogpu.kernels.schedules.steps import awaited_pieces, awaited_products, steps_along_k
+from exogpu.kernels.schedules.steps import in_time, launched, steps_along_k, tiles_of_a_and_b, two_consumers
 from exogpu.kernels.schedules.three_loops import matmul
 from exogpu.lang import *
 from exogpu.schedule import *
 from exogpu.schedule.library import (
     apart,
     clear_first,
-    modes,
-    once,
     outwards,
-    pipeline,
     spread,
     spread_scalar,
     sums_apart,
     tile,
     unguarded,
-    warp_specialise,
 )
 
 BM, BN, BK, STAGES, SPLIT, PIECE = 128, 256, 64, 4, 4, 32
-WARP, WARPGROUP = 32, 128
-
-
-def start() -> Schedule:
-    """The procedure with its launch configuration."""
-    s = call(schedule(matmul(bf16, f32, adds=True)), "gemm_splitk")
-    for size in ("M >= 1", "N >= 1", "K >= 1"):
-        s = restrict(s, size)
-    roles = {"producer": Warpgroups(1, 40), "consumer": Warpgroups(2, 232)}
-    return launch(s, roles=roles, persistent=True, raster=16)
+ALIGNED = "if N % 4 == 0: _"
+DRAIN = "tma_reduce_add(_)"
 
 
 def tiles(s: Schedule) -> Schedule:
@@ -50,12 +38,7 @@ def tiles(s: Schedule) -> Schedule:
 def shared(s: Schedule) -> Schedule:
     """Tiles of A and B in shared memory."""
     step, tm, tn = SPLIT * BK * var("k") + BK * var("s"), var("tm"), var("tn")
-    products, memory = s.find("ks").around("w"), SMEM(swizzle=128)
-    s = stage(s, products, window("A", (BM * tm, BM), (step, BK)), "sA", memory, edges="zero")
-    s = stage(s, products, window("B", (BN * tn, BN), (step, BK)), "sB", memory, edges="zero")
-    s = swap(s, "sA.load")
-    s = unguarded(s, "for kk in _: _")
-    return unguarded(s, "acc[_] += _")
+    return tiles_of_a_and_b(s, window("A", (BM * tm, BM), (step, BK)), window("B", (BN * tn, BN), (step, BK)))
 
 
 def epilogue(s: Schedule) -> Schedule:
@@ -64,7 +47,7 @@ def epilogue(s: Schedule) -> Schedule:
     s = specialise(s, adds.around("w"), "N % 4 == 0")
     s = replace(s, s.find("C[_] += _ #1").around("m"), acc_add)
     s = divide(s, s.find(adds).around("n"), PIECE, names=("c", "n"))
-    s = simplify(outwards(s, s.find(adds).around("c"), s.find("if N % 4 == 0: _")))
+    s = simplify(outwards(s, s.find(adds).around("c"), s.find(ALIGNED)))
     s = bind(s, adds, "acc[_]", "stage", SMEM(swizzle=128, ring=2))
     s = spread_scalar(s, "stage", "w")
     s = apart(s, s.find("stage[_] = _").after, "w")
@@ -74,35 +57,11 @@ def epilogue(s: Schedule) -> Schedule:
     return replace(s, s.find(adds).around("m"), tma_reduce_add)
 
 
-def parallel(s: Schedule) -> Schedule:
-    """Who does what: one thread fills stages, the consumers multiply and add."""
-    s = pipeline(s, [(n, f"{n}.load", tma_load) for n in ("sA", "sB")], STAGES, 8, ("full", "empty"))
-    s = replace(s, s.find("ks").body(), wgmma, accumulate="k > 0 or ks > 0")
-    s = modes(s, Tasks(), "tm", "tn", "s")
-    s = modes(s, Threads(WARPGROUP), "w")
-    s = modes(s, Unroll(), "ks", "c")
-    s = once(once(s, "full", "p"), "tma_reduce_add(_)")
-    products, stores = s.find("ks").around("w"), "if N % 4 == 0: _"
-    return warp_specialise(s, {"producer": [s.find("full").parent()], "consumer": [products, stores]})
-
-
-def synchronised(s: Schedule) -> Schedule:
-    """When: a stage is freed when the next step has begun, a piece when TMA has read the one before."""
-    release = each("v", 8, arrive("empty"), unit=WARP)
-    products = s.find("ks").around("w")
-    s = insert(s, products.before, wait("full"))
-    s = insert(s, products.after, when("k > 0", release))
-    s = awaited_products(s)
-    drained = each("w", 2, sync(wgmma_wait, 0), unit=WARPGROUP)
-    s = insert(s, s.find("if N % 4 == 0: _").before, (drained, release))
-    s = awaited_pieces(s, "acc_store(_)", "tma_reduce_add(_)")
-    read = each("w", 2, each("t", 1, sync(bulk_wait_read, 0)), unit=WARPGROUP)
-    return insert(s, s.find("tm").after, by("consumer", read))
-
-
 def derivation() -> Schedule:
     """All steps."""
-    return synchronised(parallel(epilogue(shared(tiles(start())))))
+    s = launched(schedule(matmul(bf16, f32, adds=True)), "gemm_splitk", 16, 40, 232)
+    s = epilogue(shared(tiles(s)))
+    return in_time(two_consumers(s, STAGES, DRAIN, ALIGNED), DRAIN, ALIGNED)
 
 
 DERIVATION = derivation()

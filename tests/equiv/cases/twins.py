@@ -209,6 +209,49 @@ def total(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
 
 
 @algorithm
+def total_in_tiles(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for i in seq(0, N):
+        for a in seq(0, ceildiv(M, 4)):
+            for b in seq(0, 4):
+                if 4 * a + b < M:
+                    s[0] += x[i, 4 * a + b]
+
+
+@algorithm
+def total_in_padded_tiles(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for i in seq(0, N):
+        for a in seq(0, ceildiv(M, 4)):
+            for b in seq(0, 4):
+                s[0] += select(4 * a + b < M, x[i, 4 * a + b], 0.0)
+
+
+@algorithm
+def cleared_total(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    s[0] = 0.0
+    for i in seq(0, N):
+        for j in seq(0, M):
+            s[0] += x[i, j]
+
+
+@algorithm
+def cleared_total_in_padded_tiles(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    s[0] = 0.0
+    for i in seq(0, N):
+        for a in seq(0, ceildiv(M, 4)):
+            for b in seq(0, 4):
+                s[0] += select(4 * a + b < M, x[i, 4 * a + b], 0.0)
+
+
+@algorithm
+def total_in_interleaved_tiles(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for i in seq(0, N):
+        for b in seq(0, 4):
+            for a in seq(0, ceildiv(M, 4)):
+                if 4 * a + b < M:
+                    s[0] += x[i, 4 * a + b]
+
+
+@algorithm
 def total_by_columns(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
     for j in seq(0, M):
         for i in seq(0, N):
@@ -365,3 +408,62 @@ def mixed(N: size, x: i32[N] @ GMEM, y: f64[N] @ GMEM):
 def wide(N: size, x: i32[N] @ GMEM, y: f64[N] @ GMEM):
     for i in seq(0, N):
         y[i] = x[i]
+
+
+@algorithm
+def largest(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for i in seq(0, N):
+        for j in seq(0, M):
+            s[0] = max(s[0], x[i, j])
+
+
+@algorithm
+def largest_by_columns(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for j in seq(0, M):
+        for i in seq(0, N):
+            s[0] = max(x[i, j], s[0])
+
+
+@algorithm
+def largest_of_parts(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for i in seq(0, N):
+        row: f32[2] @ RMEM
+        row[0] = s[0]
+        row[1] = s[0]
+        for j in seq(0, M):
+            row[j % 2] = max(row[j % 2], x[i, j])
+        s[0] = max(row[0], row[1])
+
+
+@algorithm
+def smallest(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for i in seq(0, N):
+        for j in seq(0, M):
+            s[0] = min(s[0], x[i, j])
+
+
+@algorithm
+def largest_but_first(N: size, M: size, x: f32[N, M] @ GMEM, s: f32[1] @ GMEM):
+    for i in seq(0, N):
+        for j in seq(1, M):
+            s[0] = max(s[0], x[i, j])
+
+
+@algorithm
+def positive_part(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
+    for i in seq(0, N):
+        y[i] += x[i]
+        y[i] = max(y[i], 0.0)
+
+
+@algorithm
+def positive_part_of_sum(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
+    for i in seq(0, N):
+        y[i] = max(x[i] + y[i], 0.0)
+
+
+@algorithm
+def sum_of_positive_part(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
+    for i in seq(0, N):
+        y[i] = max(y[i], 0.0)
+        y[i] += x[i]

@@ -213,3 +213,53 @@ def scaled_sum(n: size, row: size, rows: size, x: f32[rows, n] @ GMEM, s: f32[1]
     require(row < rows)
     for k in seq(0, n):
         s[0] += x[row, k]
+
+
+@algorithm
+def rows_in_turn(N: size, x: f32[N, 4] @ GMEM):
+    for i in seq(1, N):
+        for j in seq(0, 4):
+            x[i, j] += x[i - 1, j] + x[i, 0]
+
+
+@algorithm
+def rows_by_halves(N: size, x: f32[N, 4] @ GMEM):
+    for i in seq(0, N):
+        for j in seq(0, 4):
+            x[i, j] += x[i // 2, j]
+
+
+@algorithm
+def rows_of_vectors(x: f32[64, 4] @ GMEM, y: f32[4] @ GMEM):
+    for i in seq(1, 64):
+        t: f32[4] @ RMEM
+        vec_copy(t[0:4], x[i - 1, 0:4])
+        for j in seq(0, 4):
+            x[i, j] = t[j]
+        vec_copy(y[0:4], x[i, 0:4])
+
+
+@algorithm
+def rounded_later(N: size, x: f32[N] @ GMEM, y: bf16[N] @ GMEM, z: f32[N] @ GMEM):
+    for i in seq(0, N):
+        t: f32[1] @ RMEM
+        u: f32[1] @ RMEM
+        t[0] = x[i] * x[i]
+        y[i] = t[0]
+        u[0] = x[i]
+        z[i] = u[0]
+
+
+@algorithm
+def rounded_twice(N: size, x: f64[N] @ GMEM, h: f16[N] @ GMEM, y: bf16[N] @ GMEM):
+    for i in seq(0, N):
+        t: f32[1] @ RMEM
+        u: f16[1] @ RMEM
+        v: f32[1] @ RMEM
+        t[0] = x[i]
+        y[i] = t[0]
+        u[0] = h[i] * h[i]
+        y[i] = u[0]
+        v[0] = h[i] * 0.3
+        y[i] = v[0]
+        h[i] = v[0] + 1.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from exogpu.equiv.normal import Normal
 from exogpu.equiv.ranges import ranges_of
-from exogpu.ir.index import Bool, BoolOp, Cmp, CmpOp, Cond, Not
+from exogpu.ir.index import OPPOSITE, Bool, BoolOp, Cmp, Cond, Not
 from exogpu.ir.walk import index_names
 from exogpu.schedule.terms import both, either
 from exogpu.smt.context import Context
@@ -26,8 +26,6 @@ SHORT = 1_000_000
 """Z3 resource units after which a difference is looked for, before the search for a proof goes on."""
 QUESTION = 2_000
 """What a question costs besides, in the same units."""
-
-_OPPOSITE: dict[CmpOp, CmpOp] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 def conjuncts(cond: Cond) -> Facts:
@@ -52,7 +50,7 @@ def negation(cond: Cond) -> Cond:
         case Not(arg):
             return arg
         case Cmp(op, left, right):
-            return Cmp(_OPPOSITE[op], left, right)
+            return Cmp(OPPOSITE[op], left, right)
         case BoolOp("and", args):
             return either(negation(a) for a in args)
         case BoolOp(_, args):

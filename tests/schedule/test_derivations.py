@@ -34,7 +34,7 @@ from exogpu.schedule import Schedule, drop_guard, lift_alloc, mbarrier, run_ahea
 from exogpu.schedule import replace as replace_
 from exogpu.schedule.journal import html, markdown
 from exogpu.schedule.library import clear_first, outwards, sums_apart, tile
-from exogpu.schedule.simplify import total
+from exogpu.schedule.terms import total
 from exogpu.verify.prove import prove
 from tests.schedule.common import example, refusal, start
 

@@ -8,12 +8,9 @@ from dataclasses import dataclass, field
 from exogpu.equiv.normal import Normal
 from exogpu.equiv.ranges import ranges_of
 from exogpu.ir.index import OPPOSITE, Bool, BoolOp, Cmp, Cond, Not
-from exogpu.ir.walk import index_names
 from exogpu.schedule.terms import both, either
-from exogpu.smt.context import Context
-from exogpu.smt.index import to_formula
-from exogpu.smt.poly import symbol
-from exogpu.smt.solver import Engine, Solver, Unsat
+from exogpu.smt.implication import contradicting
+from exogpu.smt.solver import Engine, Unsat
 from exogpu.smt.terms import TermApi
 
 Facts = tuple[Cond, ...]
@@ -119,12 +116,7 @@ class Logic:
         """Whether the solver proves that the facts imply a condition; Exhausted if the budget is spent."""
         if self.exhausted:
             raise Exhausted
-        names = sorted(frozenset[str]().union(*(index_names(c) for c in (*facts, goal))))
-        ctx = Context(self.engine.api)
-        env = {name: symbol(name) for name in names}
-        posed = [*(to_formula(ctx, c, env) for c in facts), ctx.api.negate(to_formula(ctx, goal, env))]
-        solver = Solver(self.engine)
-        solver.add([*posed, *ctx.new_facts()])
+        _, solver = contradicting(self.engine, facts, goal)
         answer = solver.check(small_core=False)
         self.spent += solver.rlimit + QUESTION
         return isinstance(answer, Unsat)

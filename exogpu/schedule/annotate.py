@@ -38,6 +38,7 @@ from exogpu.schedule.cursor import Gap, Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import CondLike, IndexLike, as_cond, as_index
 from exogpu.schedule.paths import Path
+from exogpu.schedule.signature import checked
 from exogpu.schedule.work import Work, operator
 
 
@@ -135,17 +136,20 @@ def fence() -> Stmt:
     return Fence()
 
 
+@checked
 def arrive(barrier: str, *, tx: int | None = None, cta: IndexLike | None = None, relaxed: bool = False) -> Stmt:
     """`Arrive(barrier)`, with bytes, or on the barrier of another CTA."""
     ctas = None if cta is None else Point(as_index(cta))
     return Arrive(barrier, None if tx is None else Int(tx), ctas, relaxed)
 
 
+@checked
 def wait(barrier: str, *, lag: int = 0) -> Stmt:
     """`Await(barrier, lag=lag)`."""
     return Await(barrier, lag)
 
 
+@checked
 def sync(instr: Instr, *operands: int | str) -> Stmt:
     """An instruction that only synchronises, with the numbers and barriers that it takes."""
     given: list[tuple[str, Operand]] = []
@@ -154,16 +158,19 @@ def sync(instr: Instr, *operands: int | str) -> Stmt:
     return InstrCall(instr, tuple(given))
 
 
+@checked
 def when(cond: CondLike, *stmts: Stmt) -> Stmt:
     """`if cond: stmts`."""
     return If(as_cond(cond), stmts, ())
 
 
+@checked
 def by(role: str, *stmts: Stmt, unit: IndexLike | None = None) -> Stmt:
     """`with role(name): stmts`, or `with role(name[unit]): stmts`."""
     return Role(role, stmts, index=None if unit is None else as_index(unit))
 
 
+@checked
 def each(var: str, trips: int, *stmts: Stmt, unit: int = 1) -> Stmt:
     """`for var in threads(trips, unit=unit): stmts`."""
     return For(var, Int(0), Int(trips), Threads(unit), stmts)

@@ -15,6 +15,7 @@ from exogpu.schedule.errors import Refused
 from exogpu.schedule.expr import Expr
 from exogpu.schedule.paths import Block, Path, block_at, stmt_at
 from exogpu.schedule.patterns import Pattern, header, matches, parse
+from exogpu.schedule.signature import checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +55,14 @@ class Cursor:
         """The place after the statements."""
         return Gap(self, after=True)
 
+    @checked
     def parent(self, levels: int = 1) -> Cursor:
         """The statement around it, or one further out."""
         if len(self.path) <= 2 * levels - 1:
             raise Refused("schedule.cursor", f"`{self}` is not in {levels} other statements", self.stmt.span)
         return self._at(self.path[: len(self.path) - 2 * levels])
 
+    @checked
     def around(self, name: str) -> Cursor:
         """The innermost loop around it that has this variable, or one whose name was made from it by a number."""
         at = self
@@ -84,6 +87,7 @@ class Cursor:
         """The statement before it."""
         return self._beside(self.path[-1] - distance)
 
+    @checked
     def until(self, last: Cursor) -> Cursor:
         """All statements from here to the end of another cursor in the same block."""
         count = last.path[-1] + last.count - self.path[-1]

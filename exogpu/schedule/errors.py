@@ -22,9 +22,10 @@ class Counterexample:
 class Refused(BadInput):
     """The operator does not apply.
 
-    `code`: `schedule.pattern` (nothing there, or the wrong kind of statement), `schedule.cursor` (what a cursor pointed
-    at is gone), `schedule.limit` (a stated limit of the operator), `schedule.condition` (a side condition does not
-    hold; `counterexample` says where) or `schedule.unknown` (the solver could not tell).
+    `code`: `schedule.argument` (an argument is of another type, or another word), `schedule.pattern` (nothing there,
+    or the wrong kind of statement), `schedule.cursor` (what a cursor pointed at is gone), `schedule.limit` (a stated
+    limit of the operator), `schedule.condition` (a side condition does not hold; `counterexample` says where) or
+    `schedule.unknown` (the solver could not tell).
     """
 
     def __init__(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import Annotated
 
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.print_expr import cond_text, index_text
 from exogpu.ir.syntax import COMPARISONS, FUNCTIONS, OPERATORS
 from exogpu.schedule.errors import Refused
+from exogpu.schedule.signature import checked
 from exogpu.schedule.terms import add, divide, subtract, times
 
 
@@ -62,9 +64,10 @@ class Expr:
 
 
 IndexLike = int | str | Expr | Index
-CondLike = str | Cond
+CondLike = Annotated[str | Cond, "compare expressions for equality by `a.equals(b)`"]
 
 
+@checked
 def var(name: str) -> Expr:
     """A size or loop variable."""
     return Expr(Var(name))

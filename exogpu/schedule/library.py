@@ -32,6 +32,7 @@ from exogpu.schedule.replace import replace
 from exogpu.schedule.ring import ring_buffer
 from exogpu.schedule.schedule import Schedule
 from exogpu.schedule.scopes import lift_alloc, lift_scope
+from exogpu.schedule.signature import checked
 from exogpu.schedule.stage import stage
 from exogpu.schedule.terms import subtract
 from exogpu.schedule.windows import WindowLike
@@ -41,6 +42,7 @@ from exogpu.schedule.windows import WindowLike
 # `to` is where the move ends: in the block of a statement around it, given by a cursor, or as the variable of a loop.
 
 
+@checked
 def outwards(s: Schedule, loop: Where, to: str | Cursor) -> Schedule:
     """Moves a loop out of the loops and conditionals around it, until it is in the body of the loop `to`."""
     at = s.find(loop)
@@ -51,6 +53,7 @@ def outwards(s: Schedule, loop: Where, to: str | Cursor) -> Schedule:
     return s
 
 
+@checked
 def apart(s: Schedule, gap: Gap, to: str | Cursor) -> Schedule:
     """Cuts everything around a place in two, up to the body of the loop `to`."""
     for _ in range(_between(s, s.forward(gap.at), to)):
@@ -60,6 +63,7 @@ def apart(s: Schedule, gap: Gap, to: str | Cursor) -> Schedule:
     return s
 
 
+@checked
 def spread(s: Schedule, alloc: Where, to: str | Cursor) -> Schedule:
     """Moves an allocation out to the body of the loop `to`. Each iteration of the loops on the way gets an element of
     its own, so that they can then be cut, or be run by different threads."""
@@ -76,6 +80,7 @@ def spread(s: Schedule, alloc: Where, to: str | Cursor) -> Schedule:
     return s
 
 
+@checked
 def spread_scalar(s: Schedule, alloc: Where, to: str | Cursor) -> Schedule:
     """As `spread`, for a buffer of one element: only the dimensions of the loops remain."""
     at = s.find(alloc)
@@ -91,6 +96,7 @@ def _between(s: Schedule, at: Cursor, to: str | Cursor) -> int:
     return (len(at.path) - len(outer.path)) // 2 - 1
 
 
+@checked
 def unguarded(s: Schedule, where: Where) -> Schedule:
     """Drops every `if` around a statement up to the first loop."""
     at = s.find(where)
@@ -102,6 +108,7 @@ def unguarded(s: Schedule, where: Where) -> Schedule:
 # -- tiles -------------------------------------------------------------------------------------------------------------
 
 
+@checked
 def tile(s: Schedule, *loops: tuple[str, int, str]) -> Schedule:
     """Cuts nested loops, each the whole body of the one before, into tiles: `("m", 128, "tm")` makes `m` a loop over
     128 and puts the loop `tm` over tiles outside. The loops over tiles come first, and guards for their edges last."""
@@ -113,6 +120,7 @@ def tile(s: Schedule, *loops: tuple[str, int, str]) -> Schedule:
     return s
 
 
+@checked
 def sums_apart(s: Schedule, name: str, loop: Where, to: str | Cursor) -> Schedule:
     """Three nests in the body of the loop `to`: the first clears sums, in the second `loop` adds to them, the third
     uses them. `name`: the buffer with the one sum of an iteration."""
@@ -124,6 +132,7 @@ def sums_apart(s: Schedule, name: str, loop: Where, to: str | Cursor) -> Schedul
     return apart(s, s.forward(adding).after, to)
 
 
+@checked
 def clear_first(s: Schedule, name: str, *nest: str) -> Schedule:
     """Moves the nest that clears sums into the first iteration of the loop after it, and there into the nest that adds
     to them: through the loops `nest`, which both have, into the first iteration of the next loop."""
@@ -138,6 +147,7 @@ def clear_first(s: Schedule, name: str, *nest: str) -> Schedule:
 # -- parallel ----------------------------------------------------------------------------------------------------------
 
 
+@checked
 def modes(s: Schedule, mode: Mode, *names: str) -> Schedule:
     """Sets how loops are executed: all those with one of the names, or with a name made from it by a number."""
     for stmt in walk(s.proc.body):
@@ -146,6 +156,7 @@ def modes(s: Schedule, mode: Mode, *names: str) -> Schedule:
     return s
 
 
+@checked
 def pipeline(
     s: Schedule, fills: Sequence[tuple[str, Where, Instr]], depth: int, releases: int, names: tuple[str, str]
 ) -> Schedule:
@@ -176,6 +187,7 @@ def _bytes_of_a_cta(s: Schedule, name: str) -> int:
     return alloc.dtype.bytes * prod(alloc.shape[1:] if s.proc.block.clustered else alloc.shape)
 
 
+@checked
 def warp_specialise(
     s: Schedule, parts: Mapping[str, Sequence[Where]], units: Mapping[str, IndexLike] | None = None
 ) -> Schedule:
@@ -186,11 +198,13 @@ def warp_specialise(
     return s
 
 
+@checked
 def once(s: Schedule, where: Where, name: str = "t") -> Schedule:
     """Lets one thread execute statements."""
     return unit_loop(s, where, name, 1)
 
 
+@checked
 def through_shared(
     s: Schedule, where: Where, part: WindowLike, name: str, memory: Memory, *, fill: Instr, drain: Instr
 ) -> Schedule:

@@ -18,12 +18,14 @@ from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.loops import cut
 from exogpu.schedule.paths import Block, Moves, block_moves
 from exogpu.schedule.schedule import Schedule
+from exogpu.schedule.signature import checked
 from exogpu.schedule.terms import add, equal, less, subtract
 from exogpu.schedule.work import Work, operator
 
 PRIVATE = Rmem()
 
 
+@checked
 def peel(s: Schedule, loop: Where, which: Literal["first", "last"] = "first") -> Schedule:
     """Takes the first or the last iteration out of a loop, which must be proved to have one."""
     cursor = s.find(loop)

@@ -24,9 +24,11 @@ from exogpu.schedule.paths import Block, Moves, Path, block_at, spliced
 from exogpu.schedule.patterns import statements
 from exogpu.schedule.proving import Proved, decide
 from exogpu.schedule.schedule import Schedule
+from exogpu.schedule.signature import checked
 from exogpu.schedule.work import Work, operator
 
 
+@checked
 def extract(s: Schedule, where: Where, name: str) -> Schedule:
     """A schedule of its own for statements: of a procedure that takes the sizes and loop variables around them as
     sizes, with what is known of them as preconditions, and the buffers that they use as tensors. `put_back` puts the

@@ -13,12 +13,14 @@ from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.loops import divide, fission, reorder
 from exogpu.schedule.schedule import Schedule
 from exogpu.schedule.scopes import lift_alloc
+from exogpu.schedule.signature import checked
 from exogpu.schedule.stage import Edges, stage
 from exogpu.schedule.windows import WindowLike
 
 PRIVATE = Rmem()
 
 
+@checked
 def split_reduction(
     s: Schedule,
     loop: Where,

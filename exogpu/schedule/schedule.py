@@ -16,6 +16,7 @@ from exogpu.schedule.cursor import Cursor, Gap, Where, choose
 from exogpu.schedule.errors import Refused
 from exogpu.schedule.paths import Edit, Path
 from exogpu.schedule.patterns import parse
+from exogpu.schedule.signature import check_arguments, checked
 from exogpu.source import Span
 
 
@@ -82,6 +83,7 @@ class Schedule:
         """The procedure after n steps."""
         return self.original if n == 0 else self.steps[n - 1].proc
 
+    @checked
     def find(self, where: Where) -> Cursor:
         """The statements that a label or a pattern names, or where a cursor's are now."""
         if isinstance(where, Cursor):
@@ -92,6 +94,7 @@ class Schedule:
                     return self.forward(Cursor(step.proc, n, path, count))
         return choose(self.proc, len(self.steps), parse(where))
 
+    @checked
     def forward(self, cursor: Cursor) -> Cursor:
         """Where a cursor's statements are now, with what was put between them; Refused if they are gone, or no longer
         in one block."""
@@ -117,6 +120,7 @@ class Schedule:
         old, new = self.show().splitlines(), other.show().splitlines()
         return "\n".join(unified_diff(old, new, self.proc.name, other.proc.name, lineterm="", n=2))
 
+    @checked
     def replay(self, proc: Proc | None = None) -> Schedule:
         """The same steps applied and proved again, on the original or on another procedure."""
         fresh = Schedule(self.original if proc is None else proc)
@@ -128,6 +132,7 @@ class Schedule:
 def schedule(proc: Proc) -> Schedule:
     """The start of a schedule. What is derived stands in reports where its schedule starts; its statements stand where
     they come from."""
+    check_arguments(schedule, proc)
     caller = sys._getframe(1)
     line = caller.f_lineno
     return Schedule(replace(proc, span=Span(caller.f_code.co_filename, line, 0, line, 0)))

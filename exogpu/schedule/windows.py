@@ -13,11 +13,13 @@ from exogpu.schedule.effects import Buffers
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import IndexLike, as_index
 from exogpu.schedule.redirect import difference
+from exogpu.schedule.signature import checked
 from exogpu.schedule.terms import add, both, equal, subtract, within
 
 WindowLike = str | Window
 
 
+@checked
 def window(buffer: str, *dims: IndexLike | tuple[IndexLike, int]) -> Window:
     """A window from one index, or one first index and extent, for each dimension."""
     return Window(

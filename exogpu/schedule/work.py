@@ -32,6 +32,7 @@ from exogpu.schedule.facts import again, around, known, primed
 from exogpu.schedule.paths import Block, Edit, Moves, Path, block_at, spliced
 from exogpu.schedule.proving import Proved, Refuted, decide, fresh_engine, implied
 from exogpu.schedule.schedule import Obligation, Schedule, Step, rebound
+from exogpu.schedule.signature import check_arguments
 from exogpu.schedule.terms import both, either, within
 from exogpu.smt.solver import Engine
 from exogpu.source import NOWHERE, Span
@@ -270,7 +271,11 @@ def operator(rewrite: Callable[Concatenate[Work, P], None]) -> Callable[Concaten
 
     @wraps(rewrite)
     def apply(schedule: Schedule, /, *args: P.args, **keywords: P.kwargs) -> Schedule:
+        if not isinstance(schedule, Schedule):
+            text = f"`{rewrite.__name__}` changes a schedule, and is given a {type(schedule).__name__}"
+            raise Refused("schedule.argument", text, help="start one with `schedule(procedure)`")
         work = Work(schedule, schedule.proc)
+        check_arguments(rewrite, work, *args, **keywords)
         told = (
             *(_argument(schedule, a) for a in args),
             *(f"{n}={_argument(schedule, a)}" for n, a in keywords.items()),

@@ -1,0 +1,126 @@
+"""What a function is given, against its annotations: a word that an operator does not know must not skip its proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, wraps
+from inspect import Parameter, Signature, signature
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from exogpu.diagnostics import InternalError
+from exogpu.schedule.errors import Refused
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, which refuses arguments that do not fit its annotations."""
+
+    @wraps(function)
+    def apply(*args: P.args, **keywords: P.kwargs) -> R:
+        check_arguments(function, *args, **keywords)
+        return function(*args, **keywords)
+
+    return apply
+
+
+def check_arguments(function: Callable[P, object], *args: P.args, **keywords: P.kwargs) -> None:
+    """Refuses arguments that do not fit the annotations of a function; its first may have none."""
+    takes, hints = _declared(function)
+    for name, value, hint in _given(takes, hints, takes.bind(*args, **keywords).arguments):
+        if not fits(value, hint):
+            raise Refused(
+                "schedule.argument",
+                f"`{name}` of `{function.__name__}` is {described(hint)}, not {_shown(value)}",
+                help=_help(value, hint),
+            )
+
+
+@cache
+def _declared(function: Callable[..., object]) -> tuple[Signature, dict[str, Any]]:
+    return signature(function), get_type_hints(function, include_extras=True)
+
+
+def _given(takes: Signature, hints: Mapping[str, Any], bound: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Each argument, by name, with its annotation."""
+    for name, value in bound.items():
+        if name not in hints:  # `self`
+            continue
+        hint = hints[name]
+        match takes.parameters[name].kind:
+            case Parameter.VAR_POSITIONAL:
+                yield from ((name, each, hint) for each in value)
+            case Parameter.VAR_KEYWORD:
+                yield from ((word, each, hint) for word, each in value.items())
+            case _:
+                yield name, value, hint
+
+
+def fits(value: object, hint: Any) -> bool:
+    """Whether a value is of a type. A list does for a tuple, but a truth value for no number, and text is no sequence
+    of letters."""
+    inner = get_args(hint)
+    match get_origin(hint):
+        case None if isinstance(hint, type):
+            return isinstance(value, hint) and not (hint is int and isinstance(value, bool))
+        case origin if origin is Annotated:
+            return fits(value, inner[0])
+        case origin if origin is Literal:
+            return isinstance(value, str) and value in inner
+        case origin if origin in (Union, UnionType):
+            return any(fits(value, each) for each in inner)
+        case origin if origin is tuple and inner[-1] is not Ellipsis:
+            if not isinstance(value, tuple | list) or len(value) != len(inner):
+                return False
+            return all(map(fits, value, inner))
+        case origin if origin in (tuple, Sequence):
+            return isinstance(value, Sequence) and not isinstance(value, str) and all(fits(e, inner[0]) for e in value)
+        case origin if origin is Mapping:
+            return isinstance(value, Mapping) and all(fits(k, inner[0]) and fits(e, inner[1]) for k, e in value.items())
+    raise InternalError(f"arguments are not checked against {hint}")
+
+
+_WORDS = {int: "an integer", bool: "True or False", str: "text", NoneType: "None"}
+
+
+def described(hint: Any) -> str:
+    """A type in words."""
+    inner = get_args(hint)
+    match get_origin(hint):
+        case None:
+            return _WORDS.get(hint) or str(hint.__name__)
+        case origin if origin is Annotated:
+            return described(inner[0])
+        case origin if origin is Literal:
+            return _either([f'"{word}"' for word in inner])
+        case origin if origin in (Union, UnionType):
+            return _either([described(each) for each in inner])
+        case origin if origin is Mapping:
+            return f"a mapping from {described(inner[0])} to {described(inner[1])}"
+        case origin if origin is tuple and inner[-1] is not Ellipsis:
+            return f"({', '.join(map(described, inner))})"
+    return f"a sequence, in which each is {described(inner[0])}"
+
+
+def _either(words: list[str]) -> str:
+    return " or ".join((", ".join(words[:-1]), words[-1]) if words[1:] else words)
+
+
+def _shown(value: object) -> str:
+    match value:
+        case str():
+            return f'"{value}"'
+        case None | bool() | int() | float() | tuple() | list():
+            return repr(value)
+        case type():
+            return f"the class {value.__name__}"
+    return f"a {type(value).__name__}"
+
+
+def _help(value: object, hint: Any) -> str | None:
+    """The help that comes with an annotation; for a class, that one of it is meant."""
+    if isinstance(value, type):
+        return "write parentheses after the name of the class"
+    return get_args(hint)[1] if get_origin(hint) is Annotated else None

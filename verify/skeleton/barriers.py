@@ -88,7 +88,7 @@ class Signals:
 
     @cached_property
     def naming(self) -> frozenset[str]:
-        """Variables that tell barriers or CTAs apart."""
+        """Variables that tell barriers or CTAs apart; ids of named barriers that go round take few values anyway."""
         out = frozenset[str]()
         for ref in every_ref(self.skeleton):
             if ref.name in self.arrays:
@@ -99,6 +99,8 @@ class Signals:
         for stmt in every_statement(self.skeleton):
             if isinstance(stmt, op.TmaLoad):
                 out = out.union(*(index_names(c) for c in stmt.multicast or ()))
+            if isinstance(stmt, op.BarSync) and not _few(stmt.id):
+                out |= index_names(stmt.id)
         return out - {TID, RANK}
 
     @cached_property
@@ -275,14 +277,20 @@ def _told_apart(
     elif names == {RANK}:
         wanted = sorted({evaluate(first, {RANK: c}) for c in place.role.ctas})
         choices = [(v, _where(first, v, place)) for v in wanted]
-    elif small and len(names) == 1 and (period := common_period(Cmp("==", first, Int(0)), next(iter(names)))):
-        wanted = sorted({evaluate(first, dict.fromkeys(names, v)) for v in range(period)})
-        choices = [(v, _where(first, v, place)) for v in wanted]
+    elif small and (few := _few(first)):
+        choices = [(v, _where(first, v, place)) for v in few]
     else:
         raise ToldApart("which barrier is meant depends on more than one thing", span)
     for value, part in choices:
         for others, inner in _told_apart(rest, part, span, small=small):
             yield (value, *others), inner
+
+
+def _few(e: Index) -> list[int]:
+    """The values of an index that goes round with one variable; empty if it does not."""
+    names = index_names(e)
+    period = common_period(Cmp("==", e, Int(0)), next(iter(names))) if len(names) == 1 else None
+    return sorted({evaluate(e, dict.fromkeys(names, v)) for v in range(period or 0)})
 
 
 def _where(index: Index, value: int, place: Place) -> Place:

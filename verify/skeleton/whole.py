@@ -1,17 +1,15 @@
-"""Obligations about a skeleton as a whole: registers, cells of mbarriers, results."""
+"""Obligations about a skeleton as a whole: registers of wgmma, cells of mbarriers, results."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import takewhile
 
-from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.instr import Group, Mode, WgmmaFence
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Global
-from exogpu.ir.skeleton.tree import Body, Skeleton, Stmt
+from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.smt.index import to_poly
 from exogpu.smt.poly import ZERO
 from exogpu.smt.terms import Formula
@@ -24,17 +22,15 @@ from exogpu.verify.single import Property
 from exogpu.verify.skeleton.cells import cells
 from exogpu.verify.skeleton.coverage import writes
 from exogpu.verify.skeleton.lives import Lives
+from exogpu.verify.skeleton.pool import registers
 from exogpu.verify.skeleton.settle import obligation, settle
 from exogpu.verify.skeleton.walk import nested
-
-WAITING = op.Wait | op.Await | op.BarSync | op.WarpSync | op.ClusterWait | op.Spin | op.Exit
-"""What may keep a thread waiting for others, or end it."""
 
 
 def whole(program: Program, skeleton: Skeleton, lives: Mapping[str, Lives]) -> Iterator[Piece]:
     """The obligations."""
     if any(isinstance(s, op.SetMaxnreg) for b in skeleton.bodies for s, _ in nested(b.stmts)):
-        yield Piece(1, lambda _: (_registers(skeleton),))
+        yield Piece(1, lambda _: (registers(skeleton),))
     for event in program.events:
         if isinstance(event.completion, InGroup) and event.completion.group is Group.WGMMA:
             yield Piece(1, partial(_fenced, event=event))
@@ -42,53 +38,6 @@ def whole(program: Program, skeleton: Skeleton, lives: Mapping[str, Lives]) -> I
     for item in skeleton.objects:
         if isinstance(item, Global) and item.result:
             yield Piece(4, partial(_written, item=item))
-
-
-# -- setmaxnreg --------------------------------------------------------------------------------------------------------
-
-
-def _registers(skeleton: Skeleton) -> Obligation:
-    """Every warpgroup changes its registers before it waits for anything; then what some give back is enough for the
-    others (PTX ISA, setmaxnreg)."""
-    base = obligation("registers", "setmaxnreg.pool", "the registers of every CTA suffice", skeleton.span)
-    launched = skeleton.registers
-    if launched is None:
-        return replace(base, status=Status.UNKNOWN, reason="it is not said how many registers a launch gives")
-    for body in skeleton.bodies:
-        problem = _changes_first(body, launched)
-        if problem:
-            return replace(base, status=Status.UNKNOWN, span=body.role.span, reason=problem)
-    for cta in range(skeleton.cluster):
-        roles = [b for b in skeleton.bodies if cta in b.role.ctas]
-        warps = {id(b): -(-b.role.threads // WARP) for b in roles}
-        wanted = sum(warps[id(b)] * _last(b, launched) for b in roles)
-        if wanted > sum(warps.values()) * launched:
-            return replace(base, status=Status.UNKNOWN, reason=f"CTA {cta} has too few registers")
-    return base
-
-
-def _changes_first(body: Body, launched: int) -> str:
-    """Why a role does not change its registers once before it waits, whole warpgroup by whole warpgroup; or empty."""
-    changes = [s for s, _ in nested(body.stmts) if isinstance(s, op.SetMaxnreg)]
-    if not changes:
-        return ""
-    before = takewhile(lambda s: s is not changes[0], body.stmts)
-    if len(changes) > 1 or changes[0] not in body.stmts or any(_waits(s) for s, _ in nested((*before,))):
-        return "registers are changed more than once, or by threads that may have waited"
-    if body.role.first % WARPGROUP or body.role.threads % WARPGROUP:
-        return "registers are changed by a part of a warpgroup"
-    more = changes[0].registers > launched
-    less = changes[0].registers < launched
-    return "registers are changed in the wrong direction" if more != changes[0].increases and (more or less) else ""
-
-
-def _waits(stmt: Stmt) -> bool:
-    return isinstance(stmt, WAITING) and not (isinstance(stmt, op.BarSync) and not stmt.waits)
-
-
-def _last(body: Body, launched: int) -> int:
-    changes = [s.registers for s, _ in nested(body.stmts) if isinstance(s, op.SetMaxnreg)]
-    return changes[0] if changes else launched
 
 
 # -- results -----------------------------------------------------------------------------------------------------------

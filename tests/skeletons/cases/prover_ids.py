@@ -1,0 +1,75 @@
+"""Twins for named barriers that the variable of a loop with constant bounds tells apart."""
+
+from exogpu.skeleton import *
+
+
+def ring(given, slots=2):
+    """A ring of named barriers, of which the consumer gives the producer the first `given` at the start."""
+
+    @skeleton
+    def kernel(n: size):
+        tile = smem(slots, 32)
+        with role("p", warps=1):
+            for i in range(n):
+                bar_sync(5 + i % slots, 64)
+                store(tile[i % slots, lane])
+                bar_arrive(1 + i % slots, 64)
+        with role("c", warps=1):
+            for s in range(given):
+                bar_arrive(5 + s, 64)
+            for i in range(n):
+                bar_sync(1 + i % slots, 64)
+                load(tile[i % slots])
+                bar_arrive(5 + i % slots, 64)
+
+    return kernel
+
+
+def both(last):
+    """The id depends on a loop that is unrolled and on one that goes round."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(2, 2, 32)
+        with role("p", warps=1):
+            for i in range(n):
+                for s in range(2):
+                    store(x[i % 2, s, lane])
+                    bar_arrive(1 + 2 * s + i % 2, 64)
+                bar_sync(5, 64)
+        with role("c", warps=1):
+            for i in range(n):
+                for s in range(last):
+                    bar_sync(1 + 2 * s + i % 2, 64)
+                load(x[i % 2])
+                bar_arrive(5, 64)
+
+    return kernel
+
+
+def far(id):
+    """A loop that is too long to be unrolled need not be where its ids go round."""
+
+    @skeleton
+    def kernel():
+        x = smem(32)
+        with role("p", warps=1):
+            for i in range(40):
+                store(x[lane])
+                bar_arrive(1 + i % 2, 64)
+                bar_sync(3, 64)
+        with role("c", warps=1):
+            for i in range(40):
+                bar_sync(1 + i % 2, 64)
+                load(x)
+                bar_sync(id, 64)
+
+    return kernel
+
+
+TWINS = [
+    ("deadlock.cycle", ring(1), ring(2)),
+    ("deadlock.cycle", ring(2, 3), ring(3, 3)),
+    ("race.raw", both(1), both(2)),
+    ("bar.count", far(4), far(3)),
+]

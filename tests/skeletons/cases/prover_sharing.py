@@ -1,4 +1,4 @@
-"""Twins for named barriers that two teams use at different times."""
+"""Twins for named barriers that two teams use at different times, and for waits by some threads and by all."""
 
 from exogpu.skeleton import *
 
@@ -50,7 +50,45 @@ def early(which):
     return kernel
 
 
+def by_one_or_all(meets):
+    """Of every other phase one lane waits for all, who then meet, or not."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(1)
+        full = mbarrier(count=1)
+        empty = mbarrier(count=32)
+        with role("p", threads=32):
+            with elect():
+                for i in range(n):
+                    wait(empty, parity=1)
+                    arrive(full, tx=128)
+                    tma_load(x, full, bytes=128)
+                    wait(empty, parity=0)
+                    arrive(full, tx=128)
+                    tma_load(x, full, bytes=128)
+        with role("c", threads=32):
+            c = 0
+            for i in range(n):
+                with elect():
+                    wait(full, parity=c)
+                c += 1
+                if meets:
+                    bar_sync(1, 32)
+                load(x)
+                proxy_fence()
+                arrive(empty)
+                wait(full, parity=c)
+                c += 1
+                load(x)
+                proxy_fence()
+                arrive(empty)
+
+    return kernel
+
+
 TWINS = [
     ("shared/barrier 5", turns(2), turns(1)),
     ("shared/barrier 5", early(1), early(0)),
+    ("race.raw", by_one_or_all(False), by_one_or_all(True)),
 ]

@@ -41,6 +41,13 @@ def test_mutants_are_killed(name: str, kind: str) -> None:
     assert report.status is Status.REFUTED, (found[-1].what, report.reason)
 
 
+def test_one_lane_may_wait_for_its_warp() -> None:
+    """Others of its warp wait for other phases of the barrier, so the two waits share only some threads."""
+    found = next(m for m in mutants(loaded("flash_attention3")) if m.what == "Await(k_full): by one lane")
+    report = verify_skeleton(found.skeleton, jobs=cores())
+    assert (report.status, report.reason) == (Status.PROVED, "")
+
+
 def test_they_have_mutants_of_every_kind() -> None:
     kinds = {m.kind for name in NAMES for m in mutants(loaded(name))}
     assert kinds == {

@@ -7,6 +7,7 @@ progressions, rings             the numbers of an index expression; the rings th
 windows, barriers               which memory and which barrier a statement names
 operations, lower, division     a skeleton as a parallel program without a sequential order; roles taken apart for it
 cases                           unknown numbers that are the same in the whole run
+sharing                         named barriers of several teams, told apart
 flows, teams, sample, optional  who contributes to the phases of a barrier: together, in turn, or to some phases only
 rounds, lives                   mbarriers that end and begin again
 numbering                       of which phase every signal and wait is

@@ -55,16 +55,22 @@ class Flow:
 
 
 def parties(program: Program, statements: Sequence[Event]) -> list[Party]:
+    """Channels that exactly the same of the statements use, with those statements, which no others use."""
+    found = grouped(program, statements)
+    for through, group in found:
+        at = group[0]
+        if any(not channels(program, e) <= through for e in group):
+            raise SharedInPart(f"{at.label} and others on the barrier share only some of their threads", at.span)
+    return found
+
+
+def grouped(program: Program, statements: Sequence[Event]) -> list[Party]:
     """Channels that exactly the same of the statements use, with those statements."""
     groups: dict[tuple[int, ...], set[Channel]] = {}
     used = {e.id: channels(program, e) for e in statements}
     for channel in sorted(frozenset[Channel]().union(*used.values())):
         groups.setdefault(tuple(e.id for e in statements if channel in used[e.id]), set()).add(channel)
-    for ids, through in groups.items():
-        if any(not used[i] <= through for i in ids):
-            at = program.events[ids[0]]
-            raise SharedInPart(f"{at.label} and others on the barrier share only some of their threads", at.span)
-    return [(frozenset(t), tuple(program.events[i] for i in ids)) for ids, t in groups.items()]
+    return [(frozenset(through), tuple(program.events[i] for i in ids)) for ids, through in groups.items()]
 
 
 def totals(model: Model, flow: Flow) -> list[Poly]:

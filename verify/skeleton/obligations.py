@@ -41,6 +41,7 @@ from exogpu.verify.skeleton.numbering import holds as holding
 from exogpu.verify.skeleton.observed import observed
 from exogpu.verify.skeleton.reading import Checked
 from exogpu.verify.skeleton.settle import any_of, obligation, settle, with_more
+from exogpu.verify.skeleton.sharing import Shared, shared_pieces
 from exogpu.verify.skeleton.teams import Turns, each_once
 from exogpu.verify.skeleton.together import comes_first
 from exogpu.verify.skeleton.transfers import balanced
@@ -58,6 +59,7 @@ class Facts:
     values: dict[int, Value]
     checks: tuple[Checked, ...]
     lives: dict[str, Lives]
+    shared: tuple[Shared, ...] = ()
 
 
 def pieces(program: Program, facts: Facts) -> Iterator[Piece]:
@@ -66,6 +68,7 @@ def pieces(program: Program, facts: Facts) -> Iterator[Piece]:
         yield Piece(4, partial(_race, conflict=conflict))
     for barrier in program.barriers.values():
         yield from (_generations if barrier.named else _flag if barrier.flag else _mbarrier)(program, facts, barrier)
+    yield from shared_pieces(program, facts.shared)
     for claim in _claims(program, facts):
         yield Piece(1, partial(_claimed, claim=claim))
 

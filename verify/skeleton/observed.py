@@ -16,7 +16,7 @@ from exogpu.verify.phases import Phases, awaits, channels
 from exogpu.verify.program import Barrier, Event, Program
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
-from exogpu.verify.skeleton.flows import Flow, parties
+from exogpu.verify.skeleton.flows import Flow, grouped
 from exogpu.verify.skeleton.settle import any_of, obligation
 from exogpu.verify.skeleton.teams import Member, each_once, together
 
@@ -51,7 +51,7 @@ def _waits(program: Program, barrier: Barrier, cta: int) -> Iterator[Waits]:
         mine = [t for t, c in channels(program, wait) if c == cta]
         if mine:
             yield min(mine), (wait,)
-    for through, waits in parties(program, awaits(program, barrier.name)):
+    for through, waits in grouped(program, awaits(program, barrier.name)):
         mine = [t for t, c in through if c == cta]
         if mine and len(waits) > 1:
             yield min(mine), waits
@@ -60,7 +60,7 @@ def _waits(program: Program, barrier: Barrier, cta: int) -> Iterator[Waits]:
 
 def _team(program: Program, barrier: Barrier, cta: int) -> list[Waits]:
     """One thread of each sort with all its waits: they may take turns."""
-    found = parties(program, awaits(program, barrier.name))
+    found = grouped(program, awaits(program, barrier.name))
     return [(min(t for t, c in through if c == cta), w) for through, w in found if any(c == cta for _, c in through)]
 
 

@@ -14,18 +14,21 @@ from dataclasses import replace
 from itertools import product
 
 from exogpu.source import Span
+from exogpu.verify.concrete import Unrolling
 from exogpu.verify.ordering import Proved, Undecided
 from exogpu.verify.phases import arrives, awaits, channels
 from exogpu.verify.program import Barrier, Event, Program
 from exogpu.verify.result import Obligation, Query, Status
-from exogpu.verify.single import Found, hold
+from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.skeleton.flows import Flow
 from exogpu.verify.skeleton.leaving import ends, ends_of
+from exogpu.verify.skeleton.mistakes import executed, mistakes
 from exogpu.verify.skeleton.obligations import Facts, enough, joins
 from exogpu.verify.skeleton.ranking import Edge, Ranking, forms
 from exogpu.verify.skeleton.settle import suspect
 
-ROUNDS = 40
+SOLVES = 80
+"""Most choices of ranks of one form."""
 
 
 def progress(program: Program, facts: Facts) -> Obligation:
@@ -77,18 +80,37 @@ def _waited(program: Program, facts: Facts) -> Iterator[tuple[Barrier, Event, Fl
 
 
 def _ranked(program: Program, base: Obligation, ranking: Ranking, queries: Sequence[Query]) -> Obligation:
-    for _ in range(ROUNDS):
+    """Proved if ranks are found that grow for all sizes; a choice that is wrong at some is replaced by the next."""
+    seen: list[Unrolling] = []
+    done: list[tuple[Property, Query]] = []
+    todo = list(ranking.wanted)
+    reason = _chosen(ranking, seen)
+    while todo and not reason:
+        match hold(program, todo[0]):
+            case Proved(_, query):
+                done.append((todo.pop(0), query))
+            case Undecided(why):
+                return _unknown(base, todo[0].events[1].span, why)
+            case Found(sizes, (earlier, later)):
+                ranking.learn(earlier, later)
+                if all(sizes != u.sizes for u in seen):
+                    seen += executed(program, sizes)
+                reason = _chosen(ranking, seen)
+                todo += [prop for prop, _ in done]
+                done = []
+    if reason:
+        return replace(base, status=Status.UNKNOWN, reason=reason)
+    return replace(base, queries=(*queries, *(query for _, query in done)))
+
+
+def _chosen(ranking: Ranking, seen: Sequence[Unrolling]) -> str:
+    """Chooses ranks that grow at all sizes at which others have not; or says why there are none."""
+    while ranking.solves < SOLVES:
         if not ranking.solve():
-            return replace(base, status=Status.UNKNOWN, reason="no rank grows from every signal to every wait for it")
-        done: list[Query] = []
-        for prop in ranking.wanted:
-            match hold(program, prop):
-                case Proved(_, query):
-                    done.append(query)
-                case Undecided(reason):
-                    return _unknown(base, prop.events[1].span, reason)
-                case Found(_, (earlier, later)):
-                    ranking.learn(earlier, later)
-        if len(done) == len(ranking.wanted):
-            return replace(base, queries=(*queries, *done))
-    return replace(base, status=Status.UNKNOWN, reason=f"no rank after {ROUNDS} attempts")
+            return "no rank grows from every signal to every wait for it"
+        wrong = [pair for unrolling in seen for pair in mistakes(ranking, unrolling)]
+        if not wrong:
+            return ""
+        for earlier, later in wrong:
+            ranking.learn(earlier, later)
+    return f"no rank after {SOLVES} attempts"

@@ -75,6 +75,7 @@ class Ranking:
     ctx: Context = field(default_factory=Context)
     facts: list[Formula] = field(default_factory=list)
     chosen: Valuation = field(default_factory=Valuation)
+    solves: int = 0
 
     def __post_init__(self) -> None:
         for item in self.items:
@@ -179,6 +180,7 @@ class Ranking:
 
     def solve(self) -> bool:
         """Chooses numbers; False if there are none."""
+        self.solves += 1
         solver = Solver(Engine(self.ctx.api))
         solver.add(self.facts)
         answer = solver.check()
@@ -234,6 +236,15 @@ class Ranking:
     def learn(self, earlier: Occurrence, later: Occurrence) -> None:
         """One execution comes before another."""
         self.facts.append(_less(self.ctx, [*self._learnt(earlier)], [*self._learnt(later)]))
+
+    def rank_of(self, o: Occurrence) -> tuple[int, ...]:
+        """The chosen rank of an execution."""
+        return tuple(part.value(self.chosen) for part in self._learnt(o))
+
+    def grows(self, earlier: Occurrence, later: Occurrence) -> bool:
+        """The chosen ranks say that one execution comes before another."""
+        pairs = zip(self.rank_of(earlier), self.rank_of(later), strict=False)
+        return next((a < b for a, b in pairs if a != b), False)
 
     def _levels(self, event: Event) -> Iterator[Level]:
         """The levels of a statement's rank."""

@@ -28,6 +28,7 @@ from exogpu.verify.skeleton.obligations import Facts, joins, pieces
 from exogpu.verify.skeleton.operations import Operations
 from exogpu.verify.skeleton.rank import progress
 from exogpu.verify.skeleton.refute import refutation, turned
+from exogpu.verify.skeleton.sharing import separated
 from exogpu.verify.skeleton.unsupported import NotModelled, SharedInPart
 from exogpu.verify.skeleton.walk import every_statement
 from exogpu.verify.skeleton.whole import whole
@@ -144,6 +145,7 @@ def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals, *, divided: 
     )
     for event in program.events:
         _in_cluster(program, event)
+    program, shared = separated(program)
     phased = numbered(program, signals)
     for barrier in program.barriers.values():
         if barrier.named:
@@ -152,7 +154,7 @@ def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals, *, divided: 
     checks = tuple(replace(c, event=renewed[c.event.id]) for c in operations.checks)
     inits = {name: tuple(renewed[e.id] for e in found) for name, found in signals.inits.items()}
     return phased.program, Facts(
-        phased.flows, phased.starts, signals.slots, inits, signals.values, checks, phased.lives
+        phased.flows, phased.starts, signals.slots, inits, signals.values, checks, phased.lives, shared
     )
 
 

@@ -218,8 +218,6 @@ class ChainFormula:
                 return self.ctx.api.disj((self._program_order(x, node), *wakes))
             case InGroup(Group.COPY) if isinstance(node.event.action, AwaitAction):
                 return landed(self.phases, x, node)
-            case InGroup() if self.needs.between_wgmmas(x.event) and FenceKind.REGISTER.made_by(node.event.action):
-                return self._program_order(x, node)
             case InGroup():
                 return self._group_wait(x, node, allowed)
             case TxOn():

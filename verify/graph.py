@@ -207,16 +207,8 @@ class Search:
                 yield from self._group_waits(group, self.source, self.u.number_at(self.source))
                 for t in self.source.threads if group is Group.COPY else ():
                     yield from self._landed(t)
-                if self.needs.between_wgmmas(self.source.event):
-                    yield from self._register_fences()
             case TxOn() as completion:
                 yield from self._completes(completion, self.source, self.u.number_at(self.source))
-
-    def _register_fences(self) -> Iterator[tuple[int, int]]:
-        """Fences that a thread executes after the source."""
-        for n, thread in ((n, t) for t in self.source.threads for n in self.u.trace(t)):
-            if self.u.items[n].key > self.source.key and FenceKind.REGISTER.made_by(self.u.items[n].event.action):
-                yield n, thread
 
     def _wakes(self) -> Iterator[tuple[int, int]]:
         """Awaits that return only after the source, if that is an arrive."""

@@ -27,9 +27,13 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def check_arguments(function: Callable[P, object], *args: P.args, **keywords: P.kwargs) -> None:
-    """Refuses arguments that do not fit the annotations of a function; its first may have none."""
+    """Refuses arguments that do not fit the parameters of a function and their annotations; its first may have none."""
     takes, hints = _declared(function)
-    for name, value, hint in _given(takes, hints, takes.bind(*args, **keywords).arguments):
+    try:
+        bound = takes.bind(*args, **keywords)
+    except TypeError as error:
+        raise Refused("schedule.argument", f"`{function.__name__}` cannot be called so: {error}") from None
+    for name, value, hint in _given(takes, hints, bound.arguments):
         if not fits(value, hint):
             raise Refused(
                 "schedule.argument",

@@ -128,6 +128,18 @@ def test_what_is_of_another_type(apply: Callable[[], Schedule], monkeypatch: pyt
     refusal(apply, "schedule.argument")
 
 
+def test_what_cannot_be_called_so() -> None:
+    anyhow: Any = divide
+    assert "'tial'" in str(refusal(lambda: anyhow(S, "i", 4, tial="guard"), "schedule.argument"))
+    assert "'factor'" in str(refusal(lambda: anyhow(S, "i"), "schedule.argument"))
+
+
+def test_a_place_and_statements_say_how_they_are_made() -> None:
+    assert "take `before` or `after`" in str(refusal(lambda: fission(S, ANY["text"]), "schedule.argument"))
+    found = refusal(lambda: insert(S, S.find("i").after, ANY["text"]), "schedule.argument")
+    assert "make them by `fence`" in str(found)
+
+
 def test_a_list_does_for_a_tuple() -> None:
     names: Any = ["b", "t"]
     assert "for b in" in divide(S, "i", 4, tail="guard", names=names).show()

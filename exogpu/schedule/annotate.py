@@ -177,9 +177,7 @@ def each(var: str, trips: int, *stmts: Stmt, unit: int = 1) -> Stmt:
     return For(var, Int(0), Int(trips), Threads(unit), stmts)
 
 
-Statements = Annotated[
-    Stmt | Sequence[Stmt], "make them by `fence`, `arrive`, `wait`, `sync`, `when`, `by`, `each`"
-]
+Statements = Annotated[Stmt | Sequence[Stmt], "make them by `fence`, `arrive`, `wait`, `sync`, `when`, `by`, `each`"]
 
 
 @operator

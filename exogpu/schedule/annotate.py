@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.completion import completes_on, completing_on
@@ -34,7 +35,7 @@ from exogpu.ir.stmt import (
 from exogpu.ir.substitute import rename
 from exogpu.ir.uses import indices
 from exogpu.ir.walk import children, with_blocks
-from exogpu.schedule.cursor import Gap, Where
+from exogpu.schedule.cursor import Place, Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import CondLike, IndexLike, as_cond, as_index
 from exogpu.schedule.paths import Path
@@ -176,8 +177,11 @@ def each(var: str, trips: int, *stmts: Stmt, unit: int = 1) -> Stmt:
     return For(var, Int(0), Int(trips), Threads(unit), stmts)
 
 
+Statements = Annotated[Stmt | Sequence[Stmt], "make them by `fence`, `arrive`, `wait`, `sync`, `when`, `by`, `each`"]
+
+
 @operator
-def insert(at: Work, gap: Gap, stmts: Stmt | Sequence[Stmt]) -> None:
+def insert(at: Work, gap: Place, stmts: Statements) -> None:
     """Inserts statements without a sequential meaning: Fence, Arrive, Await, instructions that only synchronise, and
     loops, roles and conditions around them."""
     block, n = at.gap(gap)

@@ -6,6 +6,7 @@ Later rewrites carry a cursor along (`Schedule.forward`); one whose statements a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from exogpu.ir.index import Var
 from exogpu.ir.proc import Proc
@@ -138,6 +139,9 @@ def stem(name: str) -> str:
     root, _, number = name.rpartition("_")
     return root if number.isdigit() else name
 
+
+Place = Annotated[Gap, "take `before` or `after` of a cursor"]
+"""Where statements are put, or a block is cut."""
 
 Where = str | Cursor
 """A pattern, a label, or a cursor."""

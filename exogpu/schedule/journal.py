@@ -12,7 +12,7 @@ def markdown(s: Schedule, *, whole: bool = False) -> str:
     """The log as Markdown; after each step the lines that changed, or with `whole` all of the code."""
     parts = [f"# {s.proc.name}", summary(s), "## The start", _fenced(code(s.original), "python")]
     for n, step in enumerate(s.steps, 1):
-        parts += [f"## {n}. `{step.call}`", *_proofs(step)]
+        parts += [f"## {n}. {_span(step.call)}", *_proofs(step)]
         text = code(step.proc) if whole else changes(s, n)
         parts.append(_fenced(text, "python" if whole else "diff"))
     parts += ["## The result", _fenced(s.show(), "python")]
@@ -47,10 +47,15 @@ def changes(s: Schedule, n: int) -> str:
 
 
 def _proofs(step: Step) -> list[str]:
-    lines = [f"- proved in {o.seconds * 1000:.1f} ms: `{o.text}`" for o in step.obligations]
+    lines = [f"- proved in {o.seconds * 1000:.1f} ms: {_span(o.text)}" for o in step.obligations]
     if step.reassociated:
         lines.append("- sums are taken in another order")
     return ["\n".join(lines)] if lines else ["Nothing to prove."]
+
+
+def _span(text: str) -> str:
+    """Text as Markdown code, where it may have backticks of its own: they say what is code, which all of it is now."""
+    return f"`{text.replace('`', '')}`"
 
 
 def _fenced(text: str, language: str) -> str:

@@ -20,7 +20,7 @@ from exogpu.schedule.annotate import (
     unit_loop,
     wait,
 )
-from exogpu.schedule.cursor import Cursor, Gap, Where, stem
+from exogpu.schedule.cursor import Cursor, Place, Where, stem
 from exogpu.schedule.dimensions import expand_dim, join_dims
 from exogpu.schedule.errors import limit
 from exogpu.schedule.expr import IndexLike
@@ -54,7 +54,7 @@ def outwards(s: Schedule, loop: Where, to: str | Cursor) -> Schedule:
 
 
 @checked
-def apart(s: Schedule, gap: Gap, to: str | Cursor) -> Schedule:
+def apart(s: Schedule, gap: Place, to: str | Cursor) -> Schedule:
     """Cuts everything around a place in two, up to the body of the loop `to`."""
     for _ in range(_between(s, s.forward(gap.at), to)):
         around = s.forward(gap.at).parent()

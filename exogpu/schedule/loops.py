@@ -10,7 +10,7 @@ from exogpu.ir.linear import literal
 from exogpu.ir.stmt import Alloc, For, If, Role, Seq, Stmt
 from exogpu.ir.substitute import alike, declared, substitute
 from exogpu.ir.walk import children, index_names, substitute_index, with_blocks
-from exogpu.schedule.cursor import Gap, Where
+from exogpu.schedule.cursor import Place, Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import IndexLike, as_index, words
 from exogpu.schedule.facts import primed
@@ -91,7 +91,7 @@ def reorder(at: Work, loop: Where) -> None:
 
 
 @operator
-def fission(at: Work, gap: Gap) -> None:
+def fission(at: Work, gap: Place) -> None:
     """Cuts a loop, an `if` without `else` or a role in two at a place in its body.
 
     In a loop, what stands after the place in iteration i happens after what stands before it in iteration i' > i, so

@@ -48,6 +48,9 @@ class Step:
         """The operator and its arguments on one line."""
         return f"{self.operator}({', '.join(self.arguments)})"
 
+    def __str__(self) -> str:
+        return self.call
+
     @property
     def seconds(self) -> float:
         """Seconds that its proofs took."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from types import NoneType, UnionType
@@ -27,9 +28,13 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def check_arguments(function: Callable[P, object], *args: P.args, **keywords: P.kwargs) -> None:
-    """Refuses arguments that do not fit the annotations of a function; its first may have none."""
+    """Refuses arguments that do not fit the parameters of a function and their annotations; its first may have none."""
     takes, hints = _declared(function)
-    for name, value, hint in _given(takes, hints, takes.bind(*args, **keywords).arguments):
+    try:
+        bound = takes.bind(*args, **keywords)
+    except TypeError as error:
+        raise Refused("schedule.argument", f"`{function.__name__}` cannot be called so: {error}") from None
+    for name, value, hint in _given(takes, hints, bound.arguments):
         if not fits(value, hint):
             raise Refused(
                 "schedule.argument",
@@ -64,7 +69,8 @@ def fits(value: object, hint: Any) -> bool:
     inner = get_args(hint)
     match get_origin(hint):
         case None if isinstance(hint, type):
-            return isinstance(value, hint) and not (hint is int and isinstance(value, bool))
+            number = hint is int and isinstance(value, bool)
+            return isinstance(value, hint) and not number and _settings_fit(value)
         case origin if origin is Annotated:
             return fits(value, inner[0])
         case origin if origin is Literal:
@@ -80,6 +86,21 @@ def fits(value: object, hint: Any) -> bool:
         case origin if origin is Mapping:
             return isinstance(value, Mapping) and all(fits(k, inner[0]) and fits(e, inner[1]) for k, e in value.items())
     raise InternalError(f"arguments are not checked against {hint}")
+
+
+_PLAIN = {"int", "bool", "str", "None"}
+
+
+def _settings(kind: Any) -> dict[str, Any]:
+    """The fields of a class like `Threads` or `Smem`, which are all numbers, truth values, texts or None. Others have
+    none: syntax is not searched."""
+    declared = fields(kind) if is_dataclass(kind) else ()
+    plain = all({*str(field.type).split(" | ")} <= _PLAIN for field in declared)
+    return get_type_hints(kind) if plain and declared else {}
+
+
+def _settings_fit(value: Any) -> bool:
+    return all(fits(getattr(value, name), hint) for name, hint in _settings(type(value)).items())
 
 
 _WORDS = {int: "an integer", bool: "True or False", str: "text", NoneType: "None"}
@@ -108,15 +129,15 @@ def _either(words: list[str]) -> str:
     return " or ".join((", ".join(words[:-1]), words[-1]) if words[1:] else words)
 
 
-def _shown(value: object) -> str:
+def _shown(value: Any) -> str:
     match value:
         case str():
             return f'"{value}"'
-        case None | bool() | int() | float() | tuple() | list():
+        case None | bool() | int() | float() | tuple() | list() | dict():
             return repr(value)
         case type():
             return f"the class {value.__name__}"
-    return f"a {type(value).__name__}"
+    return repr(value) if _settings(type(value)) else f"a {type(value).__name__}"
 
 
 def _help(value: object, hint: Any) -> str | None:

@@ -91,6 +91,13 @@ def test_what_means_something_is_not_inserted() -> None:
     )
 
 
+def test_code_in_the_log_has_no_backticks_of_its_own() -> None:
+    s = start("copy")
+    s = divide(s, s.find("i"), 4, tail="guard")
+    assert "`for i" in str(s.steps[0])
+    assert "## 1. `divide(for i in seq(0, N):, 4" in markdown(s)
+
+
 def test_the_log_as_a_document() -> None:
     s = elementwise()
     text = markdown(s)

@@ -103,7 +103,7 @@ def test_labels() -> None:
     s = label(start("matmul"), "inner", "for k in _: _")
     s = divide(s, "j", 8, tail="cut")
     assert str(s.find("inner")) == "for k in seq(0, K):"
-    assert str(divide(s, "inner", 2, tail="cut").steps[-1].call) == 'divide("inner", 2, tail="cut")'
+    assert str(divide(s, "inner", 2, tail="cut").steps[-1]) == 'divide("inner", 2, tail="cut")'
 
 
 def test_replay_on_another_procedure() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -26,6 +29,8 @@ def test_the_example_is_proved_and_printed(tmp_path: Path, capsys: pytest.Captur
     shown, refused = texts(PAGE, "text")
     file = tmp_path / "scale.py"
     file.write_text(source)
+    environment = {**os.environ, "PYTHONPATH": str(PAGE.parents[1])}
+    subprocess.run([sys.executable, str(file)], check=True, env=environment, timeout=120)
     found = load(file)
     assert code(found["scaled"]) == shown
     assert main(["verify", "--no-cache", str(tmp_path)]) == 0

@@ -12,6 +12,7 @@ from exogpu.lang import SMEM
 from exogpu.schedule import (
     Schedule,
     Threads,
+    Warps,
     arrive,
     divide,
     each,
@@ -126,6 +127,26 @@ def test_what_is_of_another_type(apply: Callable[[], Schedule], monkeypatch: pyt
     for name, value in given.items():
         monkeypatch.setitem(ANY, name, value)
     refusal(apply, "schedule.argument")
+
+
+def test_what_cannot_be_called_so() -> None:
+    anyhow: Any = divide
+    assert "'tial'" in str(refusal(lambda: anyhow(S, "i", 4, tial="guard"), "schedule.argument"))
+    assert "'factor'" in str(refusal(lambda: anyhow(S, "i"), "schedule.argument"))
+
+
+def test_a_place_and_statements_say_how_they_are_made() -> None:
+    assert "take `before` or `after`" in str(refusal(lambda: fission(S, ANY["text"]), "schedule.argument"))
+    found = refusal(lambda: insert(S, S.find("i").after, ANY["text"]), "schedule.argument")
+    assert "make them by `fence`" in str(found)
+
+
+@pytest.mark.parametrize("given", ["text", "half", "flag"])
+def test_the_fields_of_modes_memories_and_roles(given: str) -> None:
+    refusal(lambda: set_memory(S, "t", SMEM(swizzle=ANY[given])), "schedule.argument")
+    refusal(lambda: launch(S, roles={"all": Warps(ANY[given])}), "schedule.argument")
+    found = refusal(lambda: set_mode(S, "i", Threads(ANY[given])), "schedule.argument")
+    assert f"not Threads(unit={ANY[given]!r})" in str(found)
 
 
 def test_a_list_does_for_a_tuple() -> None:

@@ -77,7 +77,8 @@ def test_a_fence_of_the_issuer_needs_its_axiom() -> None:
 
 def test_one_warp_waits_for_its_warpgroup_by_axiom() -> None:
     one_thread = runpy.run_path(str(CASES / "wgmmas.py"))["one_thread"]
-    assert isinstance(explore(one_thread, {"n": 3}, ASSUMED), Fault)
+    found = explore(one_thread, {"n": 3}, ASSUMED)
+    assert isinstance(found, Fault) and found.rule == "mbar.lane_release" and "--axiom L12" in (found.help or "")
     assert explore(one_thread, {"n": 3}, ASSUMED | {"L12"}) == Clean(True)
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.verify.axioms import DEFAULT
+from exogpu.verify.result import Status
 from exogpu.verify.skeleton.unsupported import NotModelled
-from exogpu.verify.skeleton.verdict import proof
+from exogpu.verify.skeleton.verdict import proof, verify_skeleton
 from tests.skeletons.twins import CASES
 
 
@@ -17,3 +18,7 @@ from tests.skeletons.twins import CASES
 def test_no_model(reason: str, skeleton: Skeleton) -> None:
     with pytest.raises(NotModelled, match=reason):
         list(proof(skeleton, DEFAULT))
+    report = verify_skeleton(skeleton)
+    (open_,) = report.obligations
+    assert report.status is open_.status is Status.UNKNOWN
+    assert open_.reason == reason and open_.help and open_.span.line > skeleton.span.line

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from exogpu.diagnostics import Label
 from exogpu.verify.explore.accesses import hazard
 from exogpu.verify.explore.finding import Finding
-from exogpu.verify.explore.help import FAR_FENCE, HELP
+from exogpu.verify.explore.help import FAR_FENCE, HELP, WHOLE_WAIT
 from exogpu.verify.explore.machine import Machine
 from exogpu.verify.explore.memory import Record, Unordered
 from exogpu.verify.explore.outcome import Fault
@@ -42,6 +42,15 @@ class Execution:
     machine: Machine
     finding: Finding
     end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What a race is due to: a rule, the fact in words, and what to do if that is more than the rule's own advice."""
+
+    rule: str
+    fact: str
+    help: str | None = None
 
 
 def fault(executions: Sequence[Execution]) -> Fault:
@@ -75,14 +84,14 @@ def _fault(x: Execution, finding: Finding, due: tuple[str, ...]) -> Fault:
     )
 
 
-def _due(x: Execution, pair: Unordered) -> tuple[str, str] | None:
-    """The rule whose breach explains a race, and the fact in words."""
+def _due(x: Execution, pair: Unordered) -> Due | None:
+    """The breach of a rule that explains a race."""
     if pair.missing or x.finding.rule.startswith("mbar."):
         return None
     for name, rule, fact in FORGIVEN:
         found = run(Machine(x.machine.program, x.machine.axioms, frozenset((name,))), x.schedule)
         if found is None or found.pair is None or _space(found.pair) != _space(pair):
-            return rule or x.finding.rule, fact
+            return Due(rule or x.finding.rule, fact, WHOLE_WAIT if name == "L12" else None)
     return None
 
 
@@ -90,7 +99,7 @@ def _space(pair: Unordered) -> Space:
     return pair.first.footprint.window.space
 
 
-def _race(m: Machine, finding: Finding, due: tuple[str, str] | None) -> tuple[Finding, tuple[str, ...]]:
+def _race(m: Machine, finding: Finding, due: Due | None) -> tuple[Finding, tuple[str, ...]]:
     """The finding in words, and rules that are broken besides."""
     assert finding.pair is not None
     first, second = finding.pair.first, finding.pair.second
@@ -98,21 +107,21 @@ def _race(m: Machine, finding: Finding, due: tuple[str, str] | None) -> tuple[Fi
     name = second.footprint.window.ref.name
     cells = finding.pair.cells >> storage.roots[name][1]
     place = storage.text(name, cells)
-    rule = finding.rule if due is None else due[0]
+    rule = finding.rule if due is None else due.rule
     lanes = ("a lane of ", "another lane of ") if first.strand == second.strand >= 0 else ("", "")
     who = [
         f"{operation(r.event)} by {lane}{m.program.actor(m.program.strands[r.actor])}{at(r.event.iteration)}"
         for r, lane in zip((first, second), lanes, strict=True)
     ]
     facts = [("cell", place), ("first", who[0]), ("second", who[1])]
-    facts += [("missing", due[1])] if due is not None else []
+    facts += [("missing", due.fact)] if due is not None else []
     labels = (Label(first.event.op.span, f"first: {_did(first)}"),)
     message = _message(rule, place, first, second)
     also = () if rule == finding.rule else (hazard(first.mode, second.mode),)
     label = f"second: {_did(second)}"
     apart = rule == "proxy.generic_to_async" and len({m.program.strands[r.actor].cta for r in (first, second)}) > 1
     told = replace(finding, rule=rule, message=message, label=label, labels=labels, facts=tuple(facts))
-    return replace(told, help=FAR_FENCE if apart else None), also
+    return replace(told, help=FAR_FENCE if apart else None if due is None else due.help), also
 
 
 def _did(r: Record) -> str:

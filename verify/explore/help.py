@@ -35,6 +35,12 @@ HELP = {
     "mbarrier a wait for parity 1 passes",
 }
 
+WHOLE_WAIT = (
+    "let every warp arrive behind its own wgmma_wait; or accept with --axiom L12 that one warp's wait covers the whole "
+    "warpgroup, as CUTLASS takes it"
+)
+"""Where one warp tells that the wgmmas of its warpgroup are complete."""
+
 FAR_FENCE = (
     "execute proxy_fence(everywhere=True) in the CTA that issues the asynchronous operation, before it and after "
 )

@@ -32,6 +32,10 @@ NAMED = "barrier "
 """Named barriers are called so, with their ids."""
 IDS = 16
 """Named barriers of a CTA (PTX ISA, bar)."""
+ONE_THING = (
+    "name it by a number, by `tid` or `rank`, by the variable of a loop with constant bounds or, for a named barrier, "
+    "by one variable modulo a number"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,8 @@ class Signals:
             if ref.name in self.arrays:
                 fixed = _indices(ref)[: -1 if ref.name in self.turning else None]
                 out = out.union(*(index_names(e) for e in fixed))
+            if ref.name in self.flags:
+                out = out.union(*(index_names(e) for e in _indices(ref)))
             if ref.cta is not None:
                 out |= index_names(ref.cta)
         for stmt in every_statement(self.skeleton):
@@ -238,7 +244,7 @@ class Signals:
 
 def _indices(ref: Ref) -> tuple[Index, ...]:
     if not all(isinstance(d, Point) for d in ref.dims):
-        raise NotModelled(f"a statement means several mbarriers of `{ref.name}` at once", ref.span)
+        raise NotModelled(f"a statement means several of `{ref.name}` at once", ref.span)
     return tuple(d.index for d in ref.dims if isinstance(d, Point))
 
 
@@ -280,7 +286,7 @@ def _told_apart(
     elif small and (few := _few(first)):
         choices = [(v, _where(first, v, place)) for v in few]
     else:
-        raise ToldApart("which barrier is meant depends on more than one thing", span)
+        raise ToldApart("which barrier is meant depends on more than one thing", span, ONE_THING)
     for value, part in choices:
         for others, inner in _told_apart(rest, part, span, small=small):
             yield (value, *others), inner

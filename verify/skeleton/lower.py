@@ -25,6 +25,9 @@ from exogpu.verify.skeleton.walk import nested
 
 MOST_UNROLLED = 16
 """Most iterations of a loop with literal bounds that is unrolled, where its variable names a barrier."""
+ONE_PLACE = "write what it stands for where it is used, such as (r - 1) % S for the slot of the step before"
+FLATTEN = 'flatten the loops: one over all steps, with `if pred("last", i):` around what is done at the end of a tile'
+SAME_TRIPS = "let all threads of the role make the same trips, and test inside who has something to do"
 
 
 @dataclass
@@ -157,7 +160,7 @@ class Walk:
             self.holders[known.name] = place
             return place
         if known is not None and place.given.get(stmt.name) != place.block:
-            raise NotModelled(f"`{stmt.name}` gets a value in more than one place", stmt.span)
+            raise NotModelled(f"`{stmt.name}` gets a value in more than one place", stmt.span, ONE_PLACE)
         return place.naming(stmt.name, self.expr(stmt.value, place))
 
     def _constant(self, stmt: Let, rest: tuple[Stmt, ...], place: Place) -> None:
@@ -244,9 +247,9 @@ class Walk:
                 self.block(stmt.body, replace(place, fenced=None).naming(stmt.var, Int(value)))
             return
         if (self._names(lo) | self._names(hi)) & {TID, RANK}:
-            raise ToldApart("the trip count of a loop depends on the thread", stmt.span)
+            raise ToldApart("the trip count of a loop depends on the thread", stmt.span, SAME_TRIPS)
         if any(isinstance(self.derived.get(n), Applied) for n in index_names(lo) | index_names(hi)):
-            raise NotModelled("the trip count of a loop is an unknown number", stmt.span)
+            raise NotModelled("the trip count of a loop is an unknown number", stmt.span, FLATTEN)
         self.block(stmt.body, place.enter(Loop(stmt.var, lo, hi, LoopKind.SEQ)))
 
     # -- expressions ---------------------------------------------------------------------------------------------

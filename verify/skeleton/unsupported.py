@@ -6,12 +6,13 @@ from exogpu.source import Span
 
 
 class NotModelled(Exception):
-    """The proof has no model of something; `feature` if sm_90 or this tool has none at all."""
+    """The proof has no model of what stands at `span`; `help` says how else to write it."""
 
-    def __init__(self, reason: str, span: Span) -> None:
-        super().__init__(reason, span)
+    def __init__(self, reason: str, span: Span, help: str | None = None) -> None:
+        super().__init__(reason, span, help)
         self.reason = reason
         self.span = span
+        self.help = help
 
     def __str__(self) -> str:
         return self.reason

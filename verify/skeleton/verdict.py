@@ -52,7 +52,9 @@ def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int =
         return _report(skeleton, Status.VACUOUS, (), started, policy, reason)
     try:
         found, reason = proof(skeleton, policy, jobs=jobs, hasty=hasty), ""
-    except (NotModelled, NoClosedForm) as error:
+    except NotModelled as error:
+        found, reason = (_unmodelled(error),), ""
+    except NoClosedForm as error:
         found, reason = (), str(error)
     if found and _complete(found):
         return _report(skeleton, Status.PROVED, found, started, policy)
@@ -61,6 +63,12 @@ def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int =
     if fault is not None:
         return _report(skeleton, Status.REFUTED, (fault,), started, policy)
     return _report(skeleton, Status.UNKNOWN, found, started, policy, reason)
+
+
+def _unmodelled(error: NotModelled) -> Obligation:
+    """What takes the place of all obligations where they cannot be stated."""
+    title = "the proof has a model of what stands here"
+    return Obligation("model", "unknown", title, Status.UNKNOWN, error.span, reason=error.reason, help=error.help)
 
 
 def proof(skeleton: Skeleton, policy: Policy, *, jobs: int = 1, hasty: bool = False) -> tuple[Obligation, ...]:

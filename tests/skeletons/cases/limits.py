@@ -20,7 +20,27 @@ def trips_of_the_thread():
             load(x)
 
 
+@skeleton
+def barrier_of_two_loops(n: size, m: size):
+    with role("all", threads=128):
+        for i in range(n):
+            for j in range(m):
+                bar_sync(1 + i % 2 + 2 * (j % 2), 128)
+
+
+@skeleton
+def value_in_two_places(n: size):
+    x = smem(2)
+    with role("all", threads=128):
+        last = 0
+        for i in range(n):
+            load(x[last])
+            last = i % 2
+
+
 LIMITS = (
     ("the trip count of a loop is an unknown number", unknown_trips),
     ("the trip count of a loop depends on the thread", trips_of_the_thread),
+    ("which barrier is meant depends on more than one thing", barrier_of_two_loops),
+    ("`last` gets a value in more than one place", value_in_two_places),
 )

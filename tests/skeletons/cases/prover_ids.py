@@ -67,9 +67,29 @@ def far(id):
     return kernel
 
 
+def several(last):
+    """Flags that a loop with constant bounds goes through."""
+
+    @skeleton
+    def kernel():
+        x = gmem(2)
+        f = flags(2)
+        with role("p", threads=1):
+            for s in range(2):
+                store(x[s])
+                signal(f[s], 1)
+        with role("c", threads=1):
+            for s in range(last):
+                spin(f[s], 1)
+            load(x)
+
+    return kernel
+
+
 TWINS = [
     ("deadlock.cycle", ring(1), ring(2)),
     ("deadlock.cycle", ring(2, 3), ring(3, 3)),
     ("race.raw", both(1), both(2)),
     ("bar.count", far(4), far(3)),
+    ("race.raw", several(1), several(2)),
 ]

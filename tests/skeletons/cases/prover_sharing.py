@@ -58,15 +58,14 @@ def by_one_or_all(meets):
         x = smem(1)
         full = mbarrier(count=1)
         empty = mbarrier(count=32)
-        with role("p", threads=32):
-            with elect():
-                for i in range(n):
-                    wait(empty, parity=1)
-                    arrive(full, tx=128)
-                    tma_load(x, full, bytes=128)
-                    wait(empty, parity=0)
-                    arrive(full, tx=128)
-                    tma_load(x, full, bytes=128)
+        with role("p", threads=32), elect():
+            for i in range(n):
+                wait(empty, parity=1)
+                arrive(full, tx=128)
+                tma_load(x, full, bytes=128)
+                wait(empty, parity=0)
+                arrive(full, tx=128)
+                tma_load(x, full, bytes=128)
         with role("c", threads=32):
             c = 0
             for i in range(n):

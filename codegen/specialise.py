@@ -12,7 +12,7 @@ from exogpu.ir.instr import InOrder
 from exogpu.ir.proc import MAX_SIZE, Proc, SizeArg
 from exogpu.ir.stmt import Alloc, Arrive, Assign, Await, Fence, For, If, InstrCall, Role, Stmt, Unroll, Window
 from exogpu.ir.types import Rmem
-from exogpu.ir.walk import reads, substitute_cond, substitute_index, walk
+from exogpu.ir.walk import children, reads, substitute_cond, substitute_index, walk, with_blocks
 
 Block = tuple[Stmt, ...]
 
@@ -31,13 +31,10 @@ def _select(block: Block, role: str | None) -> Block:
         match stmt:
             case Role(name) if name != role:
                 pass
-            case For(body=body) | Role(body=body):
-                if inner := _select(body, role):
-                    out.append(replace(stmt, body=inner))
-            case If(_, then, orelse):
-                branches = _select(then, role), _select(orelse, role)
-                if any(branches):
-                    out.append(replace(stmt, then=branches[0], orelse=branches[1]))
+            case For() | Role() | If():
+                blocks = [_select(inner, role) for inner in children(stmt)]
+                if any(blocks):
+                    out.append(with_blocks(stmt, blocks))
             case _:
                 out.append(stmt)
     return tuple(out)
@@ -49,13 +46,10 @@ def _without_unused(block: Block, used: frozenset[str]) -> Block:
         match stmt:
             case Alloc(name):
                 out += (stmt,) if name in used else ()
-            case For(body=body) | Role(body=body):
-                if inner := _without_unused(body, used):
-                    out.append(replace(stmt, body=inner))
-            case If(_, then, orelse):
-                branches = _without_unused(then, used), _without_unused(orelse, used)
-                if any(branches):
-                    out.append(replace(stmt, then=branches[0], orelse=branches[1]))
+            case For() | Role() | If():
+                blocks = [_without_unused(inner, used) for inner in children(stmt)]
+                if any(blocks):
+                    out.append(with_blocks(stmt, blocks))
             case _:
                 out.append(stmt)
     return tuple(out)

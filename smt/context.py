@@ -7,6 +7,7 @@ are consequences of multiplication, so an unsat answer is exact; a sat answer ma
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
 from math import gcd
@@ -363,7 +364,8 @@ def _factor(p: Poly, divisor: Poly) -> tuple[Poly, int]:
     largest, times = max(divisor.terms, key=lambda term: len(term[0]))
     found: dict[Monomial, int] = {}
     for m, c in p.terms:
-        rest = list(m)
-        if all(name in rest and not rest.remove(name) for name in largest):  # type: ignore[func-returns-value]
-            found[tuple(rest)] = c
+        rest = Counter(m)
+        rest.subtract(largest)
+        if min(rest.values(), default=0) >= 0:
+            found[tuple(rest.elements())] = c
     return Poly.of(found), times

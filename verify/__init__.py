@@ -4,28 +4,31 @@ axioms                      readings of the PTX ISA that proofs may use
 program, lower, calls,      the parallel program, and how a kernel becomes one
   owners, declared, prepare
 memo, pieces, workers       what is worked out once about a program; the parts of a proof; processes that decide them
-instance, ordinal,          symbolic instances of its events; how often a statement was executed before one, in closed
+instance, ordinal, nth,     symbolic instances of its events; how often a statement was executed before one, in closed
   bounds_of, iterations,      form; hence phases of barriers and commit groups
-  phases
+  flat, phases
 derived, counters, skipped  variables whose values follow from others, and iterations that unknown numbers let pass
 landing                     when a cp.async has landed for those that await an mbarrier
 needs                       what an order has to do, and which synchronisation does it
-concrete, nest, graph,      the explicit engine: unrolled at concrete sizes, happens-before paths, an operational run
-  mbarrier, flights,
+concrete, nest, bundles,    the explicit engine: unrolled at concrete sizes, happens-before paths, an operational run
+  graph, mbarrier, flights,
   endings, machine, tally
 session, single, ordering,  one solver session; properties of single instances; ordering of pairs by lifted chains
   chain, lift
 races, reuse, barriers,     what has to be shown, one module per kind of obligation
   predecessor, holds, split,
-  transactions, turns,
+  transactions, selection,
+  turns, pipeline, spans,
   bounds, overflow, claim,
   registers, reductions,
   small, initialised
-data_verdicts, diagnose,    the verdicts as obligations, with counterexamples in the user's words
-  barrier_verdicts, replay,
-  trial, withdrawn, witness,
+data_verdicts, violations,  the verdicts as obligations, with counterexamples in the user's words
+  diagnose, replay, trial,
+  barrier_verdicts,
+  withdrawn, witness,
   performed, text
-result, proven, cache       what comes out; the seal that `codegen` asks for; reports of earlier runs
+result, proven, entries,    what comes out; the seal that `codegen` asks for; reports of earlier runs
+  cache
 explain                     a chain in the words of a kernel engineer
 skeleton, explore           sync skeletons, proved; their executions under many schedules
 explicit, simulator         the oracles that keep the prover honest, one with the prover's own events, one without

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Not
+from exogpu.ir.index import OPPOSITE, Bin, BoolOp, Cmp, Cond, Index, Not
 from exogpu.ir.walk import index_names
 from exogpu.smt.context import Context
 from exogpu.smt.index import Env, to_poly
 from exogpu.smt.poly import Poly, symbol
-
-_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 class NotAnInterval(Exception):
@@ -41,10 +39,8 @@ def _narrow(ctx: Context, interval: Interval, var: str, guard: Cond, sizes: Env)
             return narrow(ctx, interval, var, [Not(a) for a in args], sizes)
         case Not(Not(arg)):
             return _narrow(ctx, interval, var, arg, sizes)
-        case Not(Cmp(op, left, right)) if op in _NEGATED:
-            return _compare(ctx, interval, var, _NEGATED[op], left, right, sizes)
-        case Not(Cmp("!=", left, right)):
-            return _compare(ctx, interval, var, "==", left, right, sizes)
+        case Not(Cmp(op, left, right)):
+            return _narrow(ctx, interval, var, Cmp(OPPOSITE[op], left, right), sizes)
         case Cmp(op, left, right) if op != "!=":
             return _compare(ctx, interval, var, op, left, right, sizes)
         case _:

@@ -16,7 +16,7 @@ from exogpu.ir.instr import HoldsPhase, Instr, ProxyFence, WaitGroup
 from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, For, If, IndexArg, InstrCall, Role, Stmt, Threads
 from exogpu.ir.types import Smem
-from exogpu.ir.walk import children, walk
+from exogpu.ir.walk import children, walk, with_blocks
 from exogpu.source import Span
 
 Block = tuple[Stmt, ...]
@@ -89,7 +89,7 @@ def _nested(site: Site, child: int) -> Callable[[Block], Proc]:
     def put(block: Block) -> Proc:
         blocks = list(children(site.stmt))
         blocks[child] = block
-        return site.become(_rebuilt(site.stmt, blocks))
+        return site.become(with_blocks(site.stmt, blocks))
 
     return put
 
@@ -99,7 +99,7 @@ def without(proc: Proc, gone: Iterable[Stmt]) -> Proc:
     ids = {id(stmt) for stmt in gone}
 
     def left(block: Block) -> Block:
-        kept = [_rebuilt(s, [left(inner) for inner in children(s)]) for s in block if id(s) not in ids]
+        kept = [with_blocks(s, [left(inner) for inner in children(s)]) for s in block if id(s) not in ids]
         return tuple(s for s in kept if not children(s) or any(children(s)))
 
     return replace(proc, body=left(proc.body))
@@ -108,17 +108,6 @@ def without(proc: Proc, gone: Iterable[Stmt]) -> Proc:
 def pruned(proc: Proc) -> Proc:
     """The kernel without loops, conditionals and roles that hold nothing."""
     return without(proc, ())
-
-
-def _rebuilt(stmt: Stmt, blocks: list[Block]) -> Stmt:
-    """A statement with other nested blocks."""
-    match stmt:
-        case For() | Role():
-            return replace(stmt, body=blocks[0])
-        case If():
-            return replace(stmt, then=blocks[0], orelse=blocks[1])
-        case _:
-            return stmt
 
 
 def synchronises(stmt: Stmt) -> bool:

@@ -1,4 +1,4 @@
-"""What `slim` and `mutate` share: a proved kernel, and what becomes of its edits."""
+"""What `slim`, `mutate` and `sync` share: the kernels of a target, their proofs, and what becomes of their edits."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import sys
 import time
 from dataclasses import replace
 
-from exogpu.cli.output import palette, render
+from exogpu.cli.output import not_kept, palette, render
 from exogpu.cli.targets import one_proc
 from exogpu.diagnostics import BadInput
 from exogpu.equiv.result import Equivalence, Verdict
@@ -74,4 +74,4 @@ def _keep(entries: Entries, name: str, found: Equivalence) -> None:
     try:
         entries.put(name, found)
     except OSError as error:
-        print(f"exogpu: note: {entries.folder} cannot keep the proof: {error.strerror}", file=sys.stderr)
+        not_kept(entries.folder, error)

@@ -1,10 +1,11 @@
-"""Prints a run in the format that was asked for."""
+"""Prints a run in the format that was asked for, and notes that belong to no report."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from exogpu.report.model import Run
 from exogpu.report.style import ColorChoice, Palette, use_color
@@ -35,3 +36,8 @@ def _renderer(form: str) -> Callable[[Run], str]:
         "github": github.render_github,
     }
     return renderers[form]
+
+
+def not_kept(folder: Path, error: OSError) -> None:
+    """Says that a proof will be made again next time."""
+    print(f"exogpu: note: {folder} cannot keep the proof: {error.strerror}", file=sys.stderr)

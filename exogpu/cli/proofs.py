@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from exogpu.cli.decide import decide
+from exogpu.cli.output import not_kept
 from exogpu.cli.scheduler import remotely
 from exogpu.cli.targets import Kernel
 from exogpu.diagnostics import BadInput, Diagnostic
@@ -63,7 +64,7 @@ def _keep(cache: Cache, name: str, report: Report) -> None:
     try:
         cache.put(name, report)
     except OSError as error:
-        print(f"exogpu: note: {cache.folder} cannot keep the proof: {error.strerror}", file=sys.stderr)
+        not_kept(cache.folder, error)
 
 
 def _made(kernels: Sequence[Kernel], policy: Policy, arguments: argparse.Namespace) -> Iterable[Report]:

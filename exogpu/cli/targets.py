@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,8 +68,12 @@ def _folder(folder: Path) -> list[Target]:
     return [Target(str(file)) for file in files]
 
 
+_DEFINITION = re.compile(r"@proc|@skeleton|\.kernel\s*(#.*)?$", re.MULTILINE)
+"""What a file has that defines a kernel or a skeleton; a derived one is a schedule's `kernel`."""
+
+
 def _defines(text: str) -> bool:
-    return any(mark in text for mark in ("@proc", "@skeleton", ".kernel\n"))  # a derived one is a schedule's kernel
+    return _DEFINITION.search(text) is not None
 
 
 def load_kernels(targets: Iterable[Target]) -> tuple[list[Kernel], list[Diagnostic]]:

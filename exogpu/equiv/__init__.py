@@ -9,6 +9,7 @@ solve, reach            the last assignment to an element before a point: guesse
 cases, sums, same       values without choices; sums matched term by term; whether two values are equal
 bounds, arguments       that both have a meaning, and for the same arguments
 prove                   all of it, tensor by tensor
-sizes, exact, trial     runs at small sizes that show a difference
+sizes, effort, exact, trial
+                        runs at small sizes that show a difference
 result                  what comes out
 """

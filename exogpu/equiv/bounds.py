@@ -19,7 +19,7 @@ def outside(flat: Flat, logic: Logic, facts: Facts) -> tuple[str, Span] | None:
         here = joined(facts, write.happens({}))
         for buffer, index, under, span in _accesses(write):
             known = joined(here, under)
-            if not all(logic.implied(known, c) for c in _inside(index, flat.shapes.get(buffer, ()))):
+            if not all(logic.implied(known, c) for c in inside(index, flat.shapes.get(buffer, ()))):
                 return buffer, span
     return None
 
@@ -31,7 +31,8 @@ def _accesses(write: Write) -> Iterator[Access]:
         yield read.buffer, read.index, tuple(c for cond in under for c in conjuncts(cond)), read.span
 
 
-def _inside(index: tuple[Index, ...], shape: tuple[Index, ...]) -> Iterator[Cond]:
+def inside(index: tuple[Index, ...], shape: tuple[Index, ...]) -> Iterator[Cond]:
+    """The indices lie in a buffer of this shape."""
     for i, extent in zip(index, shape, strict=True):
         yield Cmp("<=", Int(0), i)
         yield Cmp("<", i, extent)

@@ -7,13 +7,10 @@ from dataclasses import dataclass, field
 
 from exogpu.equiv.normal import Normal
 from exogpu.equiv.ranges import ranges_of
-from exogpu.ir.index import Bool, BoolOp, Cmp, CmpOp, Cond, Not
-from exogpu.ir.walk import index_names
+from exogpu.ir.index import OPPOSITE, Bool, BoolOp, Cmp, Cond, Not
 from exogpu.schedule.terms import both, either
-from exogpu.smt.context import Context
-from exogpu.smt.index import to_formula
-from exogpu.smt.poly import symbol
-from exogpu.smt.solver import Engine, Solver, Unsat
+from exogpu.smt.implication import contradicting
+from exogpu.smt.solver import Engine, Unsat
 from exogpu.smt.terms import TermApi
 
 Facts = tuple[Cond, ...]
@@ -26,8 +23,6 @@ SHORT = 1_000_000
 """Z3 resource units after which a difference is looked for, before the search for a proof goes on."""
 QUESTION = 2_000
 """What a question costs besides, in the same units."""
-
-_OPPOSITE: dict[CmpOp, CmpOp] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 def conjuncts(cond: Cond) -> Facts:
@@ -52,7 +47,7 @@ def negation(cond: Cond) -> Cond:
         case Not(arg):
             return arg
         case Cmp(op, left, right):
-            return Cmp(_OPPOSITE[op], left, right)
+            return Cmp(OPPOSITE[op], left, right)
         case BoolOp("and", args):
             return either(negation(a) for a in args)
         case BoolOp(_, args):
@@ -121,12 +116,7 @@ class Logic:
         """Whether the solver proves that the facts imply a condition; Exhausted if the budget is spent."""
         if self.exhausted:
             raise Exhausted
-        names = sorted(frozenset[str]().union(*(index_names(c) for c in (*facts, goal))))
-        ctx = Context(self.engine.api)
-        env = {name: symbol(name) for name in names}
-        posed = [*(to_formula(ctx, c, env) for c in facts), ctx.api.negate(to_formula(ctx, goal, env))]
-        solver = Solver(self.engine)
-        solver.add([*posed, *ctx.new_facts()])
+        _, solver = contradicting(self.engine, facts, goal)
         answer = solver.check(small_core=False)
         self.spent += solver.rlimit + QUESTION
         return isinstance(answer, Unsat)

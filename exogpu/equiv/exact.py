@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from exogpu.ir.interp import Argument, interpret, sequential
 from exogpu.ir.proc import Arg, Proc, ScalarArg, SizeArg, TensorArg
-from exogpu.ir.stmt import Alloc, Assign, For, If, Stmt
+from exogpu.ir.stmt import Alloc, Assign, Stmt
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
-from exogpu.ir.walk import map_value, walk
+from exogpu.ir.walk import children, map_value, walk, with_blocks
 from exogpu.source import Span
 
 LARGEST = 2**23
@@ -83,12 +83,8 @@ def _bound(stmt: Stmt) -> Stmt:
             return replace(stmt, rhs=map_value(rhs, _larger))
         case Alloc():
             return replace(stmt, dtype=Scalar.F64)
-        case For(body=body):
-            return replace(stmt, body=_bounds(body))
-        case If(then=then, orelse=orelse):
-            return replace(stmt, then=_bounds(then), orelse=_bounds(orelse))
         case _:
-            return stmt
+            return with_blocks(stmt, [_bounds(inner) for inner in children(stmt)])
 
 
 def _larger(value: Value) -> Value:

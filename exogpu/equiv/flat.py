@@ -10,8 +10,8 @@ from exogpu.equiv.conditions import conjuncts
 from exogpu.equiv.symbolic import Fold
 from exogpu.ir.index import Bool, Cmp, Cond, Index, Not, Var
 from exogpu.ir.interp import sequential
-from exogpu.ir.interp.plan import buffers_of
-from exogpu.ir.proc import Proc, ScalarArg, TensorArg
+from exogpu.ir.interp.plan import buffers_of, types_of
+from exogpu.ir.proc import Proc, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, For, If, Stmt
 from exogpu.ir.substitute import Change, change_value
 from exogpu.ir.types import Scalar
@@ -138,10 +138,8 @@ def flatten(proc: Proc) -> Flat:
     """The assignments of a procedure."""
     walk = _Walk()
     walk.block(sequential(proc), (), (), {})
-    buffers = buffers_of(proc)
-    types = {name: info.dtype for name, info in buffers.items()}
-    shapes = {name: info.shape for name, info in buffers.items()}
-    types |= {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)}
+    types = types_of(proc)
+    shapes = {name: info.shape for name, info in buffers_of(proc).items()}
     tensors = {a.name: a for a in proc.args if isinstance(a, TensorArg)}
     return Flat(proc, tuple(_folding(walk.writes, types)), types, shapes, walk.scopes, tensors)
 

@@ -14,7 +14,7 @@ from math import gcd
 from exogpu.equiv.ranges import ANY, Range, Ranges, scaled, total_range
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, CmpOp, Cond, Index, Int, Not, Var
 from exogpu.ir.linear import Linear
-from exogpu.schedule.terms import add, both, divide, either, negated, subtract, times
+from exogpu.schedule.terms import both, divide, either, negated, total
 
 Digit = tuple[Index, int, int | None]
 
@@ -128,12 +128,12 @@ class Normal:
 
     def quotient(self, form: Linear, n: int) -> Linear:
         """`form // n`."""
-        whole, rest = _parts(form, n)
+        whole, rest = form.divided(n)
         return whole.plus(self._digit(rest, n)[0])
 
     def remainder(self, form: Linear, n: int) -> Linear:
         """`form % n`."""
-        return self._digit(_parts(form, n)[1], n)[1]
+        return self._digit(form.divided(n)[1], n)[1]
 
     def _digit(self, form: Linear, n: int) -> tuple[Linear, Linear]:
         """Quotient and remainder of what n divides no coefficient of."""
@@ -141,7 +141,7 @@ class Normal:
         if lo is not None and hi is not None and lo // n == hi // n:
             return Linear({}, lo // n), form.plus(Linear({}, n * (lo // n)), -1)
         for g in sorted({gcd(c, n) for c in form.terms.values()} - {1}, reverse=True):
-            above, below = _parts(form, g)
+            above, below = form.divided(g)
             least, most = self.range(below)
             if least is not None and most is not None and least >= 0 and most < g:
                 quotient, rest = self._digit_of(above, n // g)
@@ -161,13 +161,6 @@ class Normal:
                 return quotient, Linear({_digit_index((x, a, n)): 1}, 0)
         whole = _expression(form)
         return Linear({Bin("//", whole, Int(n)): 1}, 0), Linear({Bin("%", whole, Int(n)): 1}, 0)
-
-
-def _parts(form: Linear, n: int) -> tuple[Linear, Linear]:
-    """A form as n times the first part plus the second, which keeps what n does not divide."""
-    whole = {atom: c // n for atom, c in form.terms.items() if c % n == 0}
-    rest = {atom: c for atom, c in form.terms.items() if c % n}
-    return Linear(whole, form.const // n), Linear(rest, form.const % n)
 
 
 def _as_digit(atom: Index) -> Digit:
@@ -217,10 +210,7 @@ def _neighbours(form: Linear) -> Iterator[tuple[Index, Index, Digit]]:
 
 def _expression(form: Linear) -> Index:
     """A form as an expression, its terms in one order."""
-    out: Index = Int(0)
-    for atom, factor in sorted(form.terms.items(), key=lambda term: (term[1] < 0, text(term[0]))):
-        out = add(out, times(factor, atom)) if factor > 0 else subtract(out, times(-factor, atom))
-    return add(out, Int(form.const))
+    return total(Linear(dict(sorted(form.terms.items(), key=lambda term: text(term[0]))), form.const))
 
 
 def text(e: Index) -> str:

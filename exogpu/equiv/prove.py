@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import count
 
-from exogpu.equiv.bounds import outside
+from exogpu.equiv.bounds import inside, outside
 from exogpu.equiv.conditions import Exhausted, Facts, Logic, joined
 from exogpu.equiv.flat import flatten
 from exogpu.equiv.reach import Reach, Unresolved
 from exogpu.equiv.same import Comparison
-from exogpu.ir.index import Cmp, Cond, Int, Var
+from exogpu.ir.index import Var
 from exogpu.ir.interp import written_tensors
 from exogpu.ir.proc import Proc, TensorArg
 from exogpu.source import Span
@@ -59,18 +59,10 @@ def _proved(a: Proc, b: Proc, facts: Facts, logic: Logic) -> Equal | Open:
     for name in written(a, b):
         tensor = next(t for t in a.args if isinstance(t, TensorArg) and t.name == name)
         cell = tuple(Var(f"{name}[{d}]") for d in range(len(tensor.shape)))
-        here = joined(facts, _within(cell, tensor))
+        here = joined(facts, inside(cell, tensor.shape))
         comparison = Comparison(logic)
         x, y = one.final(name, cell, here), other.final(name, cell, here)
         if not comparison.same(x, y, here):
             return Open(f"no proof that both leave the same in `{name}`", b.span)
         reassociated += [name] if comparison.reassociated else []
     return Equal(tuple(reassociated))
-
-
-def _within(cell: tuple[Var, ...], tensor: TensorArg) -> list[Cond]:
-    return [
-        cond
-        for v, extent in zip(cell, tensor.shape, strict=True)
-        for cond in (Cmp("<=", Int(0), v), Cmp("<", v, extent))
-    ]

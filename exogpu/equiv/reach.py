@@ -30,6 +30,8 @@ from exogpu.source import Span
 REPEATS = 4
 """How often a value may depend on one assignment through another; more is a recurrence that is no sum."""
 GUESSES = 24
+PARTS = 1_000
+"""How many elements the values of one procedure may be made of, an element counted each time that it is read."""
 
 Env = Mapping[str, Index]
 
@@ -64,12 +66,16 @@ class Reach:
     flat: Flat
     logic: Logic
     names: Iterator[int] = field(default_factory=count)
+    parts: int = 0
 
     def final(self, tensor: str, cell: tuple[Index, ...], facts: Facts) -> Sym:
         """What a tensor's element holds at the end."""
         return self._held(tensor, cell, Point(None, {}, facts), self.flat.proc.span)
 
     def _held(self, buffer: str, cell: tuple[Index, ...], at: Point, span: Span) -> Sym:
+        self.parts += 1
+        if self.parts > PARTS:
+            raise Unresolved(f"the values of `{buffer}` are made of more than {PARTS} parts", span)
         if at.write is not None and at.outer.count(at.write) >= REPEATS:
             raise Unresolved(f"the values of `{buffer}` are a recurrence that is no sum", span)
         writes = [w for w in self.flat.writes if w.stmt.buffer == buffer]

@@ -18,7 +18,7 @@ from exogpu.equiv.solve import solve
 from exogpu.equiv.symbolic import COMMUTES, Const, Held, Number, Op, Rounded, Sum, Sym, Term, substitute
 from exogpu.ir.index import Cmp, Cond, Index, Var
 from exogpu.ir.walk import substitute_cond, substitute_index
-from exogpu.schedule.terms import both, either
+from exogpu.schedule.terms import both, earlier, either
 
 PAIRINGS = 32
 """Most ways to pair the operands of two summands that are tried."""
@@ -103,8 +103,8 @@ class Matching:
         later: Map = {n: Var(f"{n}'") for n in part.term.names}
         both_known = joined(joined(facts, inside(part.term)), (substitute_cond(c, later) for c in inside(part.term)))
         images = [[substitute_index(part.there[m], env) for m in whole.names] for env in (here, later)]
-        known = joined(both_known, (_earlier(list(here.values()), list(later.values())),))
-        return self.logic.implied(known, _earlier(*images))
+        known = joined(both_known, (earlier(list(here.values()), list(later.values())),))
+        return self.logic.implied(known, earlier(*images))
 
     def among(self, terms: Sequence[Term], others: Sequence[Term], facts: Facts) -> bool:
         """Every value of some terms is also a value of others."""
@@ -130,14 +130,6 @@ class Matching:
         from_each = [both(part.reaches()) for part in parts]
         twice = either(both(pair) for pair in combinations(from_each, 2))
         return self.logic.implied(known, either(from_each)) and self.logic.implied(known, negation(twice))
-
-
-def _earlier(first: Sequence[Index], then: Sequence[Index]) -> Cond:
-    """One choice comes before another: its variables are smaller, the first one counting most."""
-    return either(
-        both((*(Cmp("==", a, b) for a, b in zip(first[:n], then[:n], strict=True)), Cmp("<", first[n], then[n])))
-        for n in range(len(first))
-    )
 
 
 def _left(term: Term, solved: Map) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from exogpu.ir.formats import contains
 from exogpu.ir.index import Cond, Index
 from exogpu.ir.numeric import compute_dtype, convert
 from exogpu.ir.types import Scalar
@@ -107,21 +108,6 @@ COMMUTES = ("+", "*", "min", "max")
 
 Sym = Held | Const | Number | Op | Rounded | Choice | Sum
 
-_WITHIN: Mapping[Scalar, frozenset[Scalar]] = {
-    Scalar.F64: frozenset(s for s in Scalar if s.is_float) | {Scalar.I8, Scalar.U8, Scalar.I32},
-    Scalar.F32: frozenset(s for s in Scalar if s.is_float and s is not Scalar.F64) | {Scalar.I8, Scalar.U8},
-    Scalar.TF32: frozenset((Scalar.F16, Scalar.BF16, Scalar.E4M3, Scalar.E5M2)),
-    Scalar.F16: frozenset((Scalar.F16, Scalar.E4M3, Scalar.E5M2)),
-    Scalar.BF16: frozenset((Scalar.BF16, Scalar.E4M3, Scalar.E5M2)),
-    Scalar.E4M3: frozenset((Scalar.E4M3,)),
-    Scalar.E5M2: frozenset(),
-    Scalar.I32: frozenset((Scalar.I32, Scalar.I8, Scalar.U8)),
-    Scalar.I8: frozenset((Scalar.I8,)),
-    Scalar.U8: frozenset((Scalar.U8,)),
-}
-"""For each type, those whose values a conversion to it leaves alone. A tf32 argument may have more bits than tf32, and
-one in e5m2 may hold an infinity: a store rounds the one and clamps the other, so neither type is in its own set."""
-
 
 def stored(to: Scalar, value: Sym) -> Sym:
     """A value converted to a storage type, or to a type that values are computed in."""
@@ -132,10 +118,8 @@ def stored(to: Scalar, value: Sym) -> Sym:
             return Const(float(rounded), computed(to))
         case Choice(cond, then, orelse):
             return Choice(cond, stored(to, then), stored(to, orelse))
-        case Rounded(dtype):
-            return value if dtype is to or dtype in _WITHIN[to] else Rounded(to, value)
-        case Held(dtype=dtype) | Op(dtype=dtype) | Sum(dtype=dtype):
-            return value if dtype in _WITHIN[to] else Rounded(to, value)
+        case Held(dtype=dtype) | Op(dtype=dtype) | Sum(dtype=dtype) | Rounded(to=dtype):
+            return value if contains(to, dtype) else Rounded(to, value)
         case Number():
             return Rounded(to, value)
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from exogpu.equiv.effort import effort
 from exogpu.equiv.exact import exact
 from exogpu.equiv.result import Difference
 from exogpu.equiv.sizes import candidates
@@ -28,6 +29,8 @@ MAGNITUDES = (2, 200, 2500)
 """Largest inputs: the larger ones show where values are rounded, if their sums are still exact."""
 FILLS = (7, -3)
 """What fresh buffers hold: a result that depends on it says nothing."""
+MOST_EFFORT = 2**28
+"""Above which two procedures are not run: a few seconds."""
 FACTOR, FLOOR = 8.0, 1e-6
 """The difference in f64 that rounding may explain: so many times that of f32 to f64, and at least `FLOOR`."""
 
@@ -50,6 +53,9 @@ def compare_runs(a: Proc, b: Proc) -> Tried:
     compared, trouble = 0, ""
     for n, sizes in enumerate(candidates(a, b)):
         magnitude = MAGNITUDES[n % 3]
+        if effort(a, sizes) + effort(b, sizes) > MOST_EFFORT:
+            trouble = trouble or f"a run would take too long ({_named(sizes)})"
+            continue
         try:
             found = _difference(a, b, integers(a, sizes, magnitude, n))
         except (InterpError, _Unwritten) as error:

@@ -9,6 +9,7 @@ end). Division and remainder are floor division and its remainder, as in Python.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -50,6 +51,9 @@ ORDINAL = "ordinal"
 """The variable that says the how-manieth task of its CTA a task is, from 0; only the index of a role may use it."""
 
 CmpOp = Literal["<", "<=", ">", ">=", "==", "!="]
+
+OPPOSITE: Mapping[CmpOp, CmpOp] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+"""The comparison that holds where another one does not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,12 @@ class Linear:
             terms[atom] = terms.get(atom, 0) + factor * coefficient
         return Linear({a: c for a, c in terms.items() if c}, self.const + factor * other.const)
 
+    def divided(self, n: int) -> tuple[Linear, Linear]:
+        """It as n times the first part plus the second, which keeps what n does not divide."""
+        whole = {atom: c // n for atom, c in self.terms.items() if c % n == 0}
+        rest = {atom: c for atom, c in self.terms.items() if c % n}
+        return Linear(whole, self.const // n), Linear(rest, self.const % n)
+
     def multiple_of(self, n: int) -> bool:
         """Whether the constant and every coefficient are multiples of n."""
         return self.const % n == 0 and all(c % n == 0 for c in self.terms.values())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
@@ -43,6 +43,19 @@ def children(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
             return (then, orelse)
         case _:
             return ()
+
+
+def with_blocks(stmt: Stmt, blocks: Sequence[tuple[Stmt, ...]]) -> Stmt:
+    """A statement with other nested blocks, as many as it has."""
+    match stmt:
+        case For() | Role():
+            (body,) = blocks
+            return replace(stmt, body=body)
+        case If():
+            then, orelse = blocks
+            return replace(stmt, then=then, orelse=orelse)
+        case _:
+            return stmt
 
 
 def walk(block: tuple[Stmt, ...]) -> Iterator[Stmt]:

@@ -8,31 +8,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from functools import reduce
-from typing import Final
 
 from exogpu.ir.evaluate import holds
-from exogpu.ir.index import ORDINAL, Bin, Bool, BoolOp, Cmp, CmpOp, Cond, Index, IndexOp, Int, Not, Var
+from exogpu.ir.index import ORDINAL, Bin, Bool, BoolOp, Cmp, Cond, Index, IndexOp, Int, Not, Var
 from exogpu.ir.linear import fold, literal
+from exogpu.ir.syntax import COMPARISONS, FUNCTIONS, OPERATORS
 from exogpu.lang.errors import Rejected, reject
 from exogpu.lang.scope import BarrierName, Buffer, Context, DataScalar, Declared, Variable, as_integer
 from exogpu.lang.surface import Word
 
-OPERATORS: Final[dict[type[ast.operator], IndexOp]] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-}
-COMPARISONS: Final[dict[type[ast.cmpop], CmpOp]] = {
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-}
-FUNCTIONS: Final[dict[str, IndexOp]] = {"min": "min", "max": "max", "ceildiv": "ceildiv"}
 DIVISIONS = ("//", "%", "ceildiv")
 
 

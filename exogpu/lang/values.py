@@ -9,12 +9,12 @@ from typing import Final
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.functions import FUNCTIONS
+from exogpu.ir.syntax import FUNCTIONS as INDEX_FUNCTIONS
+from exogpu.ir.syntax import OPERATORS as INDEX_OPERATORS
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, ScalarFn, Select, Value, ValueOp
 from exogpu.ir.walk import index_names, substitute_scalars
 from exogpu.lang.errors import Rejected, closest, reject
-from exogpu.lang.indices import FUNCTIONS as INDEX_FUNCTIONS
-from exogpu.lang.indices import OPERATORS as INDEX_OPERATORS
 from exogpu.lang.indices import cond, index
 from exogpu.lang.scope import BarrierName, Buffer, Context, DataScalar, Variable, as_integer
 from exogpu.lang.surface import SCALARS, Word

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from exogpu.report.json import heading, policy_json, span_json
+from exogpu.report.json import kernels_json, span_json
 from exogpu.report.model import Exit, Run
 from exogpu.source import Span
 from exogpu.verify.axioms import Policy
@@ -76,17 +75,12 @@ def slim_text(found: Slimmer) -> Iterator[str]:
 def mutate_json(run: Run, policy: Policy, status: Exit, kernels: Sequence[Mutated]) -> str:
     """The result of `exogpu mutate` as text; deterministic runs leave out versions and seconds."""
     found = [_kernel(run, k) | {"mutants": [_assessed(run, a) for a in k.mutants]} for k in kernels]
-    return _document("exogpu.mutate/1", run, policy, status, found)
+    return kernels_json("exogpu.mutate/1", run, policy, status, found)
 
 
 def slim_json(run: Run, policy: Policy, status: Exit, kernels: Sequence[Slimmer]) -> str:
     """The result of `exogpu slim` as text; deterministic runs leave out versions and seconds."""
-    return _document("exogpu.slim/1", run, policy, status, [_slimmer(run, k) for k in kernels])
-
-
-def _document(schema: str, run: Run, policy: Policy, status: Exit, kernels: list[dict[str, Any]]) -> str:
-    parts = {"axiom_policy": policy_json(policy), "kernels": kernels}
-    return json.dumps(heading(schema, run, status) | parts, indent=2) + "\n"
+    return kernels_json("exogpu.slim/1", run, policy, status, [_slimmer(run, k) for k in kernels])
 
 
 def _kernel(run: Run, kernel: Mutated | Slimmer) -> dict[str, Any]:

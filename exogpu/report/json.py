@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from exogpu import __version__
@@ -45,6 +46,12 @@ def _report(run: Run, report: Report) -> dict[str, Any]:
     if not run.deterministic:
         result |= {"solver": report.solver, "seconds": round(report.seconds, 3), "cached": report.cached}
     return result
+
+
+def kernels_json(schema: str, run: Run, policy: Policy, status: Exit, kernels: Sequence[dict[str, Any]]) -> str:
+    """A document of what one policy gives for several kernels, as text."""
+    parts = {"axiom_policy": policy_json(policy), "kernels": [*kernels]}
+    return json.dumps(heading(schema, run, status) | parts, indent=2) + "\n"
 
 
 def policy_json(policy: Policy) -> dict[str, Any]:

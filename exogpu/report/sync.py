@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from exogpu.report.json import diagnostic_json, heading, policy_json, span_json
+from exogpu.report.json import diagnostic_json, kernels_json, span_json
 from exogpu.report.model import Exit, Run, failure, times, with_status
 from exogpu.source import Span
 from exogpu.verify.axioms import Policy
@@ -74,8 +73,7 @@ def _place(run: Run, report: Report, span: Span) -> str:
 
 def sync_json(run: Run, policy: Policy, status: Exit, kernels: Sequence[Synced]) -> str:
     """The result of `exogpu sync` as text; deterministic runs leave out versions."""
-    parts = {"axiom_policy": policy_json(policy), "kernels": [_kernel(run, k) for k in kernels]}
-    return json.dumps(heading("exogpu.sync/1", run, status) | parts, indent=2) + "\n"
+    return kernels_json("exogpu.sync/1", run, policy, status, [_kernel(run, k) for k in kernels])
 
 
 def _kernel(run: Run, found: Synced) -> dict[str, Any]:

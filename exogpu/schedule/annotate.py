@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from exogpu.ir.collective import WARP, WARPGROUP
+from exogpu.ir.completion import completes_on, completing_on
 from exogpu.ir.index import ORDINAL, Int
 from exogpu.ir.instr import Instr
 from exogpu.ir.linear import literal
@@ -32,11 +33,11 @@ from exogpu.ir.stmt import (
 )
 from exogpu.ir.substitute import rename
 from exogpu.ir.uses import indices
-from exogpu.ir.walk import children
+from exogpu.ir.walk import children, with_blocks
 from exogpu.schedule.cursor import Gap, Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import CondLike, IndexLike, as_cond, as_index
-from exogpu.schedule.paths import Path, with_blocks
+from exogpu.schedule.paths import Path
 from exogpu.schedule.work import Work, operator
 
 
@@ -207,11 +208,8 @@ def complete_on(at: Work, where: Where, barrier: str) -> None:
     """Names the barrier on which an asynchronous instruction completes."""
     cursor = at.find(where)
     call = cursor.stmt
-    names = [p.name for p in call.instr.params if p.kind == "barrier"] if isinstance(call, InstrCall) else []
-    if not isinstance(call, InstrCall) or len(names) != 1:
+    if not isinstance(call, InstrCall) or completes_on(call) is None:
         raise Refused("schedule.pattern", f"`{cursor}` does not complete on a barrier", call.span)
-    given: dict[str, Operand] = {**dict(call.operands), names[0]: BarrierRef(barrier)}
-    operands = tuple((p.name, given[p.name]) for p in call.instr.params if p.name in given)
-    new = replace(call, operands=operands)
+    new = completing_on(call, barrier)
     at.has_barriers((new,))
     at.splice(cursor.path, 1, (new,), {(0,): (0,)})

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from exogpu.ir.index import Bin, Cmp, Index, Int
-from exogpu.ir.stmt import Alloc, Point, Range
+from exogpu.ir.index import Bin, Index, Int
+from exogpu.ir.stmt import Alloc, InstrCall, Point, Range
+from exogpu.ir.walk import walk
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.effects import Access
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import IndexLike, as_index, words
 from exogpu.schedule.paths import Block, Path, block_at, same
 from exogpu.schedule.redirect import Dims, Redirect, difference
-from exogpu.schedule.terms import add, both, divide, times
+from exogpu.schedule.terms import add, divide, times, within
 from exogpu.schedule.work import Work, operator
 
 
@@ -40,6 +41,12 @@ class Allocated:
         """All accesses to the buffer."""
         return tuple(a for a in self.at.effects(self.users) if a.buffer == self.alloc.name)
 
+    def in_no_instruction(self) -> None:
+        """Refuses instructions that use the buffer."""
+        for stmt in walk(self.users):
+            if isinstance(stmt, InstrCall) and self.alloc.name in self.at.names_in((stmt,)):
+                raise limit(f"`{stmt.instr.name}` uses `{self.alloc.name}`", stmt.span)
+
     def dimension(self, dim: int) -> int:
         """The number of a dimension, which may be counted from the last one."""
         rank = len(self.alloc.shape)
@@ -57,7 +64,7 @@ class Allocated:
         """The indices that accesses get lie in a dimension of this extent."""
         known = self.at.known(self.path)
         for i in dict.fromkeys(i for _, i in indices):
-            goal = both((Cmp("<=", Int(0), i), Cmp("<", i, Int(extent))))
+            goal = within(i, Int(0), Int(extent))
             if self.at.implied(known, goal):
                 continue
             failure = f"the index `{words(i)}` does not always lie in a dimension of {extent} elements"

@@ -96,7 +96,7 @@ class _Scope:
             name, n = f"{stmt.var}.{n}", n + 1
         lo, hi = (substitute_index(b, self.names) for b in (stmt.lo, stmt.hi))
         names = {**self.names, stmt.var: Var(name)}
-        given = (*self.given, within(name, lo, hi))
+        given = (*self.given, within(Var(name), lo, hi))
         return replace(self, names=names, inner=(*self.inner, name), given=given, loops=(*self.loops, self.path))
 
     def under(self, cond: Cond) -> _Scope:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, CmpOp, Cond, Index, IndexOp, Int, Not, Var
+from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.print_expr import cond_text, index_text
+from exogpu.ir.syntax import COMPARISONS, FUNCTIONS, OPERATORS
 from exogpu.schedule.errors import Refused
 from exogpu.schedule.terms import add, divide, subtract, times
 
@@ -116,36 +117,18 @@ def _syntax(text: str) -> ast.expr:
         raise Refused("schedule.expression", f"`{text}` is not an expression") from None
 
 
-_OPERATORS: dict[type[ast.operator], IndexOp] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-}
-_CALLS: dict[str, IndexOp] = {"ceildiv": "ceildiv", "min": "min", "max": "max"}
-_COMPARISONS: dict[type[ast.cmpop], CmpOp] = {
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-}
-
-
 def _index(text: str, node: ast.expr) -> Index:
     match node:
         case ast.Constant(value=int(value)) if not isinstance(value, bool):
             return Int(value)
         case ast.Name(id=name):
             return Var(name)
-        case ast.BinOp(left, op, right) if type(op) in _OPERATORS:
-            return Bin(_OPERATORS[type(op)], _index(text, left), _index(text, right))
+        case ast.BinOp(left, op, right) if type(op) in OPERATORS:
+            return Bin(OPERATORS[type(op)], _index(text, left), _index(text, right))
         case ast.UnaryOp(ast.USub(), operand):
             return subtract(Int(0), _index(text, operand))
-        case ast.Call(ast.Name(id=name), [left, right], []) if name in _CALLS:
-            return Bin(_CALLS[name], _index(text, left), _index(text, right))
+        case ast.Call(ast.Name(id=name), [left, right], []) if name in FUNCTIONS:
+            return Bin(FUNCTIONS[name], _index(text, left), _index(text, right))
     raise Refused("schedule.expression", f"`{text}` is not an index expression")
 
 
@@ -157,6 +140,6 @@ def _cond(text: str, node: ast.expr) -> Cond:
             return BoolOp("and" if isinstance(op, ast.And) else "or", tuple(_cond(text, v) for v in values))
         case ast.UnaryOp(ast.Not(), operand):
             return Not(_cond(text, operand))
-        case ast.Compare(left, [op], [right]) if type(op) in _COMPARISONS:
-            return Cmp(_COMPARISONS[type(op)], _index(text, left), _index(text, right))
+        case ast.Compare(left, [op], [right]) if type(op) in COMPARISONS:
+            return Cmp(COMPARISONS[type(op)], _index(text, left), _index(text, right))
     raise Refused("schedule.expression", f"`{text}` is not a condition")

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from exogpu.ir.index import Cmp, Cond, Int, Var
+from exogpu.ir.index import Cmp, Cond, Index, Int, Var
 from exogpu.ir.proc import MAX_SIZE, Proc, SizeArg, TensorArg
 from exogpu.ir.stmt import For, If, Stmt
 from exogpu.ir.walk import children, index_names, substitute_cond
 from exogpu.schedule.paths import Path
-from exogpu.schedule.terms import negated, within
+from exogpu.schedule.terms import both, negated, within
+
+
+def is_size(e: Index) -> Cond:
+    """The condition that a size can have this value."""
+    return both((Cmp("<=", Int(0), e), Cmp("<=", e, Int(MAX_SIZE))))
 
 
 def known_sizes(proc: Proc) -> tuple[Cond, ...]:
@@ -18,7 +23,7 @@ def known_sizes(proc: Proc) -> tuple[Cond, ...]:
     for arg in proc.args:
         match arg:
             case SizeArg(name):
-                facts.append(within(name, Int(0), Int(MAX_SIZE + 1)))
+                facts.append(is_size(Var(name)))
             case TensorArg(shape=shape):
                 facts += (Cmp(">=", extent, Int(0)) for extent in shape if not isinstance(extent, Var | Int))
             case _:
@@ -43,7 +48,7 @@ def around(proc: Proc, path: Path) -> Iterator[tuple[Stmt, int]]:
 def _inside(stmt: Stmt, branch: int) -> Iterator[Cond]:
     match stmt:
         case For(var=var, lo=lo, hi=hi):
-            yield within(var, lo, hi)
+            yield within(Var(var), lo, hi)
         case If(cond=cond):
             yield cond if branch == 0 else negated(cond)
         case _:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from exogpu.ir.index import Cmp, Cond, Index, Int
+from exogpu.ir.index import Cond, Index, Int
 from exogpu.ir.instr import BufferInfo
-from exogpu.ir.proc import MAX_SIZE, Proc, ScalarArg, SizeArg, TensorArg
+from exogpu.ir.proc import Proc, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import Point, Range, Window
 from exogpu.ir.substitute import rename, substitute
 from exogpu.ir.types import Gmem
@@ -15,6 +15,7 @@ from exogpu.ir.walk import substitute_cond, substitute_index
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import IndexLike, as_index, words
+from exogpu.schedule.facts import is_size
 from exogpu.schedule.match import same_meaning
 from exogpu.schedule.paths import Block, Path
 from exogpu.schedule.redirect import Dims, Redirect
@@ -83,7 +84,7 @@ class _Instance:
 
     def _preconditions(self, sizes: Mapping[str, Index]) -> Iterator[Cond]:
         for index in sizes.values():
-            yield both((Cmp("<=", Int(0), index), Cmp("<=", index, Int(MAX_SIZE))))
+            yield is_size(index)
         for require in self.proc.requires:
             yield substitute_cond(require.cond, sizes)
 

@@ -31,10 +31,10 @@ def html(s: Schedule) -> str:
 
 
 def summary(s: Schedule) -> str:
-    """The number of steps and proofs, the time that they took, and whether results are equal bit by bit."""
+    """The number of steps and proofs, the time that they took, and whether results are the same numbers."""
     proofs = sum(len(step.obligations) for step in s.steps)
     seconds = sum(step.seconds for step in s.steps)
-    equal = "equal up to reassociation of sums" if s.reassociated else "equal bit by bit"
+    equal = "equal up to reassociation of sums" if s.reassociated else "the same numbers"
     return (
         f"{len(s.steps)} steps, {proofs} side conditions proved in {seconds:.2f} s for all sizes; results are {equal}."
     )

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Bool, Cond, Index, Var
 from exogpu.ir.interp.plan import reassociable
-from exogpu.ir.proc import ScalarArg
 from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, InstrCall, Role
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Read, Value
@@ -24,7 +23,7 @@ from exogpu.schedule.errors import Counterexample, Refused, limit
 from exogpu.schedule.paths import Block
 from exogpu.schedule.proving import Refuted, decide
 from exogpu.schedule.same import Same
-from exogpu.schedule.terms import both, either, equal, less
+from exogpu.schedule.terms import both, earlier, equal
 from exogpu.schedule.work import Work
 from exogpu.source import Span
 
@@ -116,8 +115,7 @@ class Matching:
             unproved.append((known, goal))
             return False
 
-        types = {name: info.dtype for name, info in self.at.buffers.items()}
-        types |= {s.name: s.dtype for s in self.at.proc.args if isinstance(s, ScalarArg)}
+        types = self.at.types
         same = Same(types, proved)
         if same.stored(a.value, b.value, given, types[a.buffer], op):
             return
@@ -176,21 +174,13 @@ class Matching:
         first = [there[n] for n in a.inner]
         then = [substitute_index(i, env) for i in first]
         meet = both(equal(x, y) for x, y in zip(b.index, later.index, strict=True))
-        earlier = _before([Var(n) for n in b.inner], [env[n] for n in b.inner])
-        given = (*self.known, *b.given, *later.given, meet, earlier)
-        if self.at.implied(given, _before(first, then), "sums are taken in one order"):
+        in_order = earlier([Var(n) for n in b.inner], [env[n] for n in b.inner])
+        given = (*self.known, *b.given, *later.given, meet, in_order)
+        if self.at.implied(given, earlier(first, then), "sums are taken in one order"):
             return
         if not reassociable(dtype, False):
             raise limit(f"sums of {dtype.value} are rounded in every step, and their order differs", a.span)
         self.at.reassociated = True
-
-
-def _before(first: Sequence[Index], then: Sequence[Index]) -> Cond:
-    """The condition that iterations come in this order."""
-    ways = []
-    for n in range(len(first)):
-        ways.append(both((*(equal(x, y) for x, y in zip(first[:n], then[:n], strict=True)), less(first[n], then[n]))))
-    return either(ways)
 
 
 def _reads(value: Value | None) -> list[Read]:

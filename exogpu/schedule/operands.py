@@ -11,8 +11,7 @@ from exogpu.ir.walk import index_names
 from exogpu.schedule.effects import Access, Buffers, Does
 from exogpu.schedule.errors import limit
 from exogpu.schedule.expr import as_cond
-from exogpu.schedule.simplify import total
-from exogpu.schedule.terms import subtract
+from exogpu.schedule.terms import subtract, total
 from exogpu.schedule.windows import WindowLike, as_window
 
 OperandLike = int | WindowLike | ScalarFn

@@ -10,13 +10,13 @@ from exogpu.ir.interp.plan import reassociable
 from exogpu.ir.stmt import Alloc, Assign, For, If, InstrCall, Stmt, Window
 from exogpu.ir.types import Memory, Rmem
 from exogpu.ir.value import Num, Read
-from exogpu.ir.walk import children, index_names
+from exogpu.ir.walk import children, index_names, with_blocks
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.dead import eliminate
 from exogpu.schedule.effects import Does
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.loops import cut
-from exogpu.schedule.paths import Block, Moves, block_moves, with_blocks
+from exogpu.schedule.paths import Block, Moves, block_moves
 from exogpu.schedule.schedule import Schedule
 from exogpu.schedule.terms import add, equal, less, subtract
 from exogpu.schedule.work import Work, operator

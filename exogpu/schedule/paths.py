@@ -7,10 +7,10 @@ body itself. So a path of odd length is a statement, one of even length a block.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from exogpu.ir.stmt import For, If, Role, Stmt
-from exogpu.ir.walk import children
+from exogpu.ir.stmt import Stmt
+from exogpu.ir.walk import children, with_blocks
 
 Path = tuple[int, ...]
 Block = tuple[Stmt, ...]
@@ -26,17 +26,6 @@ def block_at(body: Block, path: Path) -> Block:
 def stmt_at(body: Block, path: Path) -> Stmt:
     """The statement at a path; IndexError if there is none."""
     return block_at(body, path[:-1])[path[-1]]
-
-
-def with_blocks(stmt: Stmt, blocks: tuple[Block, ...]) -> Stmt:
-    """A statement with its nested blocks replaced."""
-    match stmt, blocks:
-        case ((For() | Role()), (body,)):
-            return replace(stmt, body=body)
-        case If(), (then, orelse):
-            return replace(stmt, then=then, orelse=orelse)
-        case _:
-            return stmt
 
 
 def spliced(body: Block, path: Path, lo: int, hi: int, new: Block) -> Block:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from exogpu.ir.formats import contains
 from exogpu.ir.numeric import convert
-from exogpu.ir.proc import ScalarArg
-from exogpu.ir.stmt import Assign, InstrCall
+from exogpu.ir.stmt import Assign
 from exogpu.ir.types import Gmem, Memory, Scalar, Smem
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
 from exogpu.ir.value_type import computed, value_type
@@ -53,11 +53,8 @@ def set_type(at: Work, where: Where, dtype: Scalar) -> None:
     old, name = buffer.alloc.dtype, buffer.alloc.name
     if computed(dtype) is not computed(old):
         raise limit(f"values of {old.value} and {dtype.value} are computed in different types", buffer.alloc.span)
-    for stmt in walk(buffer.users):
-        if isinstance(stmt, InstrCall) and name in at.names_in((stmt,)):
-            raise limit(f"`{stmt.instr.name}` uses `{name}`", stmt.span)
-    types = {n: info.dtype for n, info in at.buffers.items()}
-    types |= {a.name: a.dtype for a in at.proc.args if isinstance(a, ScalarArg)}
+    buffer.in_no_instruction()
+    types = at.types
     users = [stmt for stmt in walk(buffer.users) if isinstance(stmt, Assign)]
     later = all(_rounded(stmt, name, dtype, types) for stmt in users)
     for stmt in users:
@@ -77,46 +74,6 @@ def _rounded(stmt: Assign, name: str, dtype: Scalar, types: Mapping[str, Scalar]
         return True
     value = stmt.rhs.arg if isinstance(stmt.rhs, Cast) and stmt.rhs.to is dtype else stmt.rhs
     return isinstance(value, Read) and stmt.op == "=" and types[stmt.buffer] is dtype and stmt.buffer != name
-
-
-@dataclass(frozen=True, slots=True)
-class _Format:
-    """A floating-point format: bits of the significand, largest and smallest exponent of normal numbers."""
-
-    precision: int
-    largest: int
-    smallest: int
-    infinite: bool = True
-
-    @property
-    def finest(self) -> int:
-        """The exponent of the smallest positive number."""
-        return self.smallest - self.precision + 1
-
-
-_FORMATS = {
-    Scalar.F64: _Format(53, 1023, -1022),
-    Scalar.F32: _Format(24, 127, -126),
-    Scalar.TF32: _Format(11, 127, -126),
-    Scalar.BF16: _Format(8, 127, -126),
-    Scalar.F16: _Format(11, 15, -14),
-    Scalar.E5M2: _Format(3, 15, -14),
-    Scalar.E4M3: _Format(4, 8, -6, infinite=False),
-}
-_SATURATING = (Scalar.E5M2, Scalar.E4M3)
-_INTEGERS = {Scalar.I32: (-(2**31), 2**31 - 1), Scalar.I8: (-128, 127), Scalar.U8: (0, 255)}
-
-
-def contains(wide: Scalar, narrow: Scalar) -> bool:
-    """Whether a store to the first type keeps every value of the second, infinities included."""
-    if wide in _INTEGERS and narrow in _INTEGERS:
-        (low, high), (least, most) = _INTEGERS[wide], _INTEGERS[narrow]
-        return low <= least and most <= high
-    if wide not in _FORMATS or narrow not in _FORMATS:
-        return False
-    a, b = _FORMATS[wide], _FORMATS[narrow]
-    fits = a.precision >= b.precision and a.largest >= b.largest and a.finest <= b.finest
-    return fits and not (wide in _SATURATING and b.infinite)
 
 
 def exact(value: Value, dtype: Scalar, types: Mapping[str, Scalar]) -> bool:

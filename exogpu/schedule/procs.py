@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from exogpu.ir.index import Cmp, Cond, Int, Var
+from exogpu.ir.index import Var
 from exogpu.ir.interp.plan import buffers_of
-from exogpu.ir.proc import MAX_SIZE, Arg, Proc, Require, ScalarArg, SizeArg, TensorArg
+from exogpu.ir.proc import Arg, Proc, Require, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import Alloc, For, InstrCall
 from exogpu.ir.substitute import declared, rename
 from exogpu.ir.types import Gmem
@@ -19,12 +19,11 @@ from exogpu.ir.walk import walk
 from exogpu.schedule.cursor import Cursor, Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import words
-from exogpu.schedule.facts import around, known, known_sizes
+from exogpu.schedule.facts import around, is_size, known, known_sizes
 from exogpu.schedule.paths import Block, Moves, Path, block_at, spliced
 from exogpu.schedule.patterns import statements
 from exogpu.schedule.proving import Proved, decide
 from exogpu.schedule.schedule import Schedule
-from exogpu.schedule.terms import both
 from exogpu.schedule.work import Work, operator
 
 
@@ -40,7 +39,7 @@ def _extracted(s: Schedule, cursor: Cursor, name: str) -> Proc:
     facts = known(proc, cursor.path)
     loops = _loops(proc, cursor.path)
     for var in loops:
-        if not isinstance(decide(facts, _size(var)), Proved):
+        if not isinstance(decide(facts, is_size(Var(var))), Proved):
             raise limit(f"`{var}` may be no size", cursor.stmt.span, "shift the loop to start at 0")
     buffers = buffers_of(proc)
     later = block_at(proc.body, cursor.path[:-1])[cursor.path[-1] + cursor.count :]
@@ -68,11 +67,6 @@ def _loops(proc: Proc, path: Path) -> tuple[str, ...]:
     return tuple(stmt.var for stmt, _ in around(proc, path) if isinstance(stmt, For))
 
 
-def _size(var: str) -> Cond:
-    """The condition that a variable has a value that a size can have."""
-    return both((Cmp("<=", Int(0), Var(var)), Cmp("<=", Var(var), Int(MAX_SIZE))))
-
-
 @operator
 def put_back(at: Work, where: Where, part: Schedule) -> None:
     """Statements as what a schedule made of them that `extract` began. Its steps are proved already; what it assumes in
@@ -86,7 +80,7 @@ def put_back(at: Work, where: Where, part: Schedule) -> None:
         raise limit("the schedule changes arguments, the launch or barriers", cursor.stmt.span)
     facts = at.known(cursor.path)
     for var in _loops(at.proc, cursor.path):
-        at.prove(f"`{var}` is a size", facts, _size(var), f"`{var}` may be no size", cursor.stmt.span)
+        at.prove(f"`{var}` is a size", facts, is_size(Var(var)), f"`{var}` may be no size", cursor.stmt.span)
     for require in new.requires:
         if require not in old.requires:
             text = f"the part is used where {words(require.cond)}"

@@ -12,14 +12,13 @@ from time import perf_counter
 
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Cond
-from exogpu.ir.walk import index_names
 from exogpu.schedule.errors import Counterexample
 from exogpu.schedule.terms import both
 from exogpu.smt.context import Context
-from exogpu.smt.index import to_formula
+from exogpu.smt.implication import contradicting, names_of
 from exogpu.smt.poly import symbol
 from exogpu.smt.script import Script
-from exogpu.smt.solver import Engine, Result, Sat, Solver, Unknown, Unsat
+from exogpu.smt.solver import Engine, Sat, Solver, Unknown, Unsat
 from exogpu.smt.terms import TermApi
 
 SMALL = (2, 6, 40)
@@ -60,36 +59,23 @@ def fresh_engine() -> Engine:
 def implied(known: Sequence[Cond], goal: Cond, engine: Engine) -> Proved | None:
     """Whether `known` implies `goal` for all integers; None also if that is not known."""
     start = perf_counter()
-    _, solver, result = _asked(engine, known, goal)
-    return Proved(perf_counter() - start, solver.script()) if isinstance(result, Unsat) else None
+    _, solver = contradicting(engine, known, goal)
+    proved = isinstance(solver.check(), Unsat)
+    return Proved(perf_counter() - start, solver.script()) if proved else None
 
 
 def decide(known: Sequence[Cond], goal: Cond) -> Answer:
     """Whether `known` implies `goal` for all integers, or values at which it does not."""
     start = perf_counter()
-    names = _names(known, goal)
-    ctx, solver, result = _asked(fresh_engine(), known, goal)
-    match result:
+    names = names_of((*known, goal))
+    ctx, solver = contradicting(fresh_engine(), known, goal)
+    match solver.check():
         case Unsat():
             return Proved(perf_counter() - start, solver.script())
         case Unknown(reason):
             return Undecided(f"the solver gave up: {reason}")
-        case Sat():
-            return _checked(_small(ctx, solver, names, result), known, goal, names)
-
-
-def _names(known: Sequence[Cond], goal: Cond) -> list[str]:
-    return sorted(frozenset[str]().union(*(index_names(c) for c in (*known, goal))))
-
-
-def _asked(engine: Engine, known: Sequence[Cond], goal: Cond) -> tuple[Context, Solver, Result]:
-    """What the solver says to `known` and the opposite of the goal."""
-    ctx = Context(engine.api)
-    env = {name: symbol(name) for name in _names(known, goal)}
-    posed = [*(to_formula(ctx, c, env) for c in known), ctx.api.negate(to_formula(ctx, goal, env))]
-    solver = Solver(engine)
-    solver.add([*posed, *ctx.new_facts()])
-    return ctx, solver, solver.check()
+        case Sat() as found:
+            return _checked(_small(ctx, solver, names, found), known, goal, names)
 
 
 def _small(ctx: Context, solver: Solver, names: Sequence[str], found: Sat) -> Sat:

@@ -71,7 +71,7 @@ class Same:
                 parts = zip(x, y, strict=False)
                 return f == g and len(x) == len(y) and all(self.values(p, q, given, kind, kind) for p, q in parts)
             case Arith(f, x1, x2), Arith(g, y1, y2) if f == g:
-                orders = ((y1, y2), (y2, y1)) if f in ("+", "*") else ((y1, y2),)
+                orders = ((y1, y2), (y2, y1)) if f in ("+", "*", "min", "max") else ((y1, y2),)
                 return any(
                     self.values(x1, p, given, kind, kind) and self.values(x2, q, given, kind, kind) for p, q in orders
                 )

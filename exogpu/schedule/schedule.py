@@ -75,7 +75,7 @@ class Schedule:
 
     @property
     def reassociated(self) -> bool:
-        """Results equal the original's up to reassociation of sums, and not bit by bit."""
+        """Results equal the original's up to reassociation of sums; else they are the same numbers (-0 is 0)."""
         return any(step.reassociated for step in self.steps)
 
     def version(self, n: int) -> Proc:

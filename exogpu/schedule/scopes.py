@@ -7,11 +7,11 @@ from dataclasses import replace
 from exogpu.ir.index import Cond, Var
 from exogpu.ir.stmt import Alloc, For, If, Role, Stmt
 from exogpu.ir.substitute import substitute
-from exogpu.ir.walk import children, index_names
+from exogpu.ir.walk import children, index_names, with_blocks
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import CondLike, as_cond
-from exogpu.schedule.paths import Block, Moves, Path, block_at, block_moves, stmt_at, with_blocks
+from exogpu.schedule.paths import Block, Moves, Path, block_at, block_moves, stmt_at
 from exogpu.schedule.work import Work, operator
 
 

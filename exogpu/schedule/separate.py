@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 from exogpu.ir.index import Index
 from exogpu.ir.linear import literal
-from exogpu.ir.stmt import Assign, InstrCall, Stmt
+from exogpu.ir.stmt import Assign, Stmt
 from exogpu.ir.value import Read, Value
-from exogpu.ir.walk import children, map_value
+from exogpu.ir.walk import children, map_value, with_blocks
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.dimensions import Allocated
 from exogpu.schedule.errors import limit
-from exogpu.schedule.paths import Block, Moves, with_blocks
+from exogpu.schedule.paths import Block, Moves
 from exogpu.schedule.work import Work, operator
 
 
@@ -26,6 +26,7 @@ def separate(at: Work, where: Where, names: tuple[str, ...], dim: int = 0) -> No
         raise limit(f"{len(names)} names are given for {alloc.shape[n]} elements", alloc.span)
     if len(alloc.shape) == 1:
         raise limit(f"`{alloc.name}` has no other dimension", alloc.span, "expand it first")
+    buffer.in_no_instruction()
     if len(set(names)) < len(names):
         raise limit("two buffers would have one name", alloc.span)
     chosen = tuple(name if name == alloc.name else at.unused(name) for name in names)
@@ -54,8 +55,6 @@ class _Separation:
                 if stmt.buffer != self.old:
                     return stmt
                 return replace(stmt, buffer=self.name(stmt.index, stmt), index=self.rest(stmt.index))
-            case InstrCall(instr=instr) if any(getattr(o, "buffer", None) == self.old for _, o in stmt.operands):
-                raise limit(f"`{instr.name}` uses `{self.old}`", stmt.span)
             case _:
                 return with_blocks(stmt, tuple(self.block(inner) for inner in children(stmt)))
 

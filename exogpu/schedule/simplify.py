@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, IndexOp, Int, Not
+from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, IndexOp, Int, Not, Var
 from exogpu.ir.linear import Linear, linear
 from exogpu.ir.stmt import Assign, For, If, Role, Stmt
 from exogpu.ir.substitute import Change, change
@@ -13,7 +13,7 @@ from exogpu.ir.walk import map_value
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.facts import known_sizes
 from exogpu.schedule.paths import Block, Path
-from exogpu.schedule.terms import add, both, divide, either, negated, subtract, times, within
+from exogpu.schedule.terms import add, both, divide, either, negated, total, within
 from exogpu.schedule.work import Work, operator
 
 Known = tuple[Cond, ...]
@@ -29,21 +29,6 @@ def simplify(at: Work, where: Where | None = None) -> None:
         path, old, known = cursor.path, cursor.block, at.known(cursor.path)
     new = _Simplifier(at).block(old, known)
     at.splice(path, len(old), new, {(n,): (n,) for n in range(len(old))})
-
-
-def total(form: Linear) -> Index:
-    """A linear form as an expression."""
-    out: Index = Int(0)
-    for atom, factor in sorted(form.terms.items(), key=lambda term: term[1] < 0):
-        out = add(out, times(factor, atom)) if factor > 0 else subtract(out, times(-factor, atom))
-    return add(out, Int(form.const))
-
-
-def parts(form: Linear, n: int) -> tuple[Linear, Linear]:
-    """`form` as n times the first part plus the second, which keeps what n does not divide."""
-    whole = {atom: c // n for atom, c in form.terms.items() if c % n == 0}
-    rest = {atom: c for atom, c in form.terms.items() if c % n}
-    return Linear(whole, form.const // n), Linear(rest, form.const % n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +54,7 @@ class _Simplifier:
         match stmt:
             case For():
                 lo, hi = to.index(stmt.lo), to.index(stmt.hi)
-                return replace(stmt, lo=lo, hi=hi, body=self.block(stmt.body, (*known, within(stmt.var, lo, hi))))
+                return replace(stmt, lo=lo, hi=hi, body=self.block(stmt.body, (*known, within(Var(stmt.var), lo, hi))))
             case If():
                 cond = to.cond(stmt.cond)
                 then = self.block(stmt.then, (*known, cond))
@@ -105,14 +90,14 @@ class _Simplifier:
         return Bin(op, a, b)
 
     def division(self, quotient: bool, form: Linear, n: int, known: Known) -> Index:
-        whole, rest = parts(form, n)
+        whole, rest = form.divided(n)
         small = total(rest)
-        if self.implied(known, both((Cmp("<=", Int(0), small), Cmp("<", small, Int(n))))):
+        if self.implied(known, within(small, Int(0), Int(n))):
             return total(whole) if quotient else small
         return add(total(whole), divide(small, n)) if quotient else divide(small, n, "%")
 
     def rounded_up(self, form: Linear, n: int, known: Known) -> Index:
-        whole, rest = parts(form, n)
+        whole, rest = form.divided(n)
         small = total(rest)
         for answer in (0, 1):
             low = Int((answer - 1) * n)

@@ -11,10 +11,9 @@ from exogpu.ir.stmt import Assign, InstrCall, Stmt
 from exogpu.ir.substitute import Change, change, substitute
 from exogpu.ir.uses import elements
 from exogpu.ir.value import Read, Value
-from exogpu.ir.walk import children, substitute_cond, substitute_index
+from exogpu.ir.walk import children, substitute_cond, substitute_index, with_blocks
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import CondLike, as_cond
-from exogpu.schedule.paths import with_blocks
 from exogpu.schedule.work import Work, operator
 
 

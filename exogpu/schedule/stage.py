@@ -132,7 +132,7 @@ class _Staging:
     def edges(self, edges: Edges, accesses: Sequence[Access]) -> Callable[[tuple[str, ...]], Cond]:
         """The condition, by the variables of a place in the window, that its element is in bounds."""
         names = self._names(())
-        known = (*self.at.known(self.path), *map(within, names, *self._ranges()))
+        known = (*self.at.known(self.path), *map(within, map(Var, names), *self._ranges()))
         tests: list[tuple[int, bool]] = []
         for n, i in enumerate(self.frame.outer(names)):
             for low in (True, False):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
-from exogpu.ir.linear import literal
+from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not
+from exogpu.ir.linear import Linear, literal
 
 
 def add(a: Index, b: Index) -> Index:
@@ -52,6 +52,14 @@ def divide(e: Index, n: int, op: Literal["//", "%", "ceildiv"] = "//") -> Index:
     out = Bin(op, e, Int(n))
     value = literal(out)
     return out if value is None else Int(value)
+
+
+def total(form: Linear) -> Index:
+    """A linear form as an expression."""
+    out: Index = Int(0)
+    for atom, factor in sorted(form.terms.items(), key=lambda term: term[1] < 0):
+        out = add(out, times(factor, atom)) if factor > 0 else subtract(out, times(-factor, atom))
+    return add(out, Int(form.const))
 
 
 def both(conds: Iterable[Cond]) -> Cond:
@@ -100,6 +108,11 @@ def less(a: Index, b: Index) -> Cond:
     return Cmp("<", a, b)
 
 
-def within(var: str, lo: Index, hi: Index) -> Cond:
-    """`lo <= var < hi`."""
-    return both((Cmp("<=", lo, Var(var)), Cmp("<", Var(var), hi)))
+def within(e: Index, lo: Index, hi: Index) -> Cond:
+    """`lo <= e < hi`."""
+    return both((Cmp("<=", lo, e), Cmp("<", e, hi)))
+
+
+def earlier(first: Sequence[Index], then: Sequence[Index]) -> Cond:
+    """Iterations of nested loops come in this order: their variables are smaller, the outermost counting most."""
+    return either(both((*map(equal, first[:n], then[:n]), less(first[n], then[n]))) for n in range(len(first)))

@@ -6,19 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from exogpu.ir.index import Bool, Cond, Index, Var
-from exogpu.ir.proc import ScalarArg
-from exogpu.ir.stmt import Assign, InstrCall, Stmt
+from exogpu.ir.stmt import Assign, Stmt
 from exogpu.ir.substitute import Change, change_value
 from exogpu.ir.value import Read, Value
 from exogpu.ir.value_type import computed, value_type
-from exogpu.ir.walk import children, map_value, reads, substitute_cond, substitute_index, walk
+from exogpu.ir.walk import children, map_value, reads, substitute_cond, substitute_index, with_blocks
 from exogpu.schedule.cover import covers, solve
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.dimensions import Allocated
 from exogpu.schedule.effects import Access, Does
 from exogpu.schedule.errors import limit
 from exogpu.schedule.order import Order
-from exogpu.schedule.paths import Block, Path, same, stmt_at, with_blocks
+from exogpu.schedule.paths import Block, Path, same, stmt_at
 from exogpu.schedule.placement import exact
 from exogpu.schedule.terms import equal
 from exogpu.schedule.work import Work, operator
@@ -63,18 +62,14 @@ class _Copy:
     @staticmethod
     def of(buffer: Allocated) -> _Copy:
         at, name = buffer.at, buffer.alloc.name
-        for stmt in walk(buffer.users):
-            if isinstance(stmt, InstrCall) and name in at.names_in((stmt,)):
-                raise limit(f"`{stmt.instr.name}` uses `{name}`", stmt.span)
+        buffer.in_no_instruction()
         found = at.effects(buffer.users)
         writes = [a for a in found if a.buffer == name and a.does is not Does.READ]
         if len(writes) != 1 or writes[0].does is not Does.WRITE:
             raise limit(f"`{name}` is not written by one assignment", buffer.alloc.span)
         stmt = stmt_at(buffer.users, writes[0].place)
         assert isinstance(stmt, Assign)
-        types = {n: info.dtype for n, info in at.buffers.items()}
-        types |= {a.name: a.dtype for a in at.proc.args if isinstance(a, ScalarArg)}
-        dtype = buffer.alloc.dtype
+        types, dtype = at.types, buffer.alloc.dtype
         if value_type(stmt.rhs, types) is not computed(dtype) or not exact(stmt.rhs, dtype, types):
             raise limit(f"`{name}` may round what it is computed from", stmt.span)
         sources = tuple(a for a in found if a.place == writes[0].place and a.does is Does.READ)

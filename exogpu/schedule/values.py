@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from exogpu.ir.index import Int
 from exogpu.ir.print_expr import value_text
-from exogpu.ir.proc import ScalarArg
 from exogpu.ir.stmt import Alloc, Assign
 from exogpu.ir.substitute import Change, change
 from exogpu.ir.types import Memory, Rmem, Scalar
@@ -53,8 +52,7 @@ def bind(at: Work, where: Where, expression: str, name: str, memory: Memory = PR
 
 def _type_of(at: Work, value: Value) -> Scalar:
     """The type that holds a value exactly."""
-    types = {name: info.dtype for name, info in at.buffers.items()}
-    types |= {a.name: a.dtype for a in at.proc.args if isinstance(a, ScalarArg)}
+    types = at.types
     if isinstance(value, Read):
         return types[value.buffer]
     kind = value_type(value, types)

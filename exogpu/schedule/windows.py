@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from exogpu.ir.index import Cmp, Cond, Index, Int, Var
+from exogpu.ir.index import Cond, Index, Int, Var
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.linear import literal
 from exogpu.ir.stmt import Point, Range, Window
@@ -13,7 +13,7 @@ from exogpu.schedule.effects import Buffers
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import IndexLike, as_index
 from exogpu.schedule.redirect import difference
-from exogpu.schedule.terms import add, both, equal, subtract
+from exogpu.schedule.terms import add, both, equal, subtract, within
 
 WindowLike = str | Window
 
@@ -92,7 +92,7 @@ class Frame:
                 case Point(at):
                     tests.append(equal(i, at))
                 case Range(lo, extent):
-                    tests += (Cmp("<=", lo, i), Cmp("<", i, add(lo, Int(extent))))
+                    tests.append(within(i, lo, add(lo, Int(extent))))
         return both(tests)
 
     def inner(self, index: tuple[Index, ...]) -> tuple[Index, ...]:

@@ -15,10 +15,11 @@ from typing import Any, Concatenate, ParamSpec
 from exogpu.diagnostics import InternalError
 from exogpu.ir.index import Cmp, Cond, Index, Int, Var
 from exogpu.ir.instr import BufferInfo
-from exogpu.ir.interp.plan import buffers_of, reassociable
+from exogpu.ir.interp.plan import buffers_of, reassociable, types_of
 from exogpu.ir.proc import Proc, SizeArg
 from exogpu.ir.stmt import Alloc, For, If
 from exogpu.ir.substitute import declared, rename
+from exogpu.ir.types import Scalar
 from exogpu.ir.uses import barriers, elements
 from exogpu.ir.walk import index_names, walk
 from exogpu.ir.wellformed import affine, check_meaning
@@ -31,7 +32,7 @@ from exogpu.schedule.facts import again, around, known, primed
 from exogpu.schedule.paths import Block, Edit, Moves, Path, block_at, spliced
 from exogpu.schedule.proving import Proved, Refuted, decide, fresh_engine, implied
 from exogpu.schedule.schedule import Obligation, Schedule, Step, rebound
-from exogpu.schedule.terms import both, either
+from exogpu.schedule.terms import both, either, within
 from exogpu.smt.solver import Engine
 from exogpu.source import NOWHERE, Span
 
@@ -56,6 +57,11 @@ class Work:
     def buffers(self) -> dict[str, BufferInfo]:
         """Every tensor and allocation, by name."""
         return buffers_of(self.proc)
+
+    @property
+    def types(self) -> dict[str, Scalar]:
+        """The types of all tensors, allocations and data scalars."""
+        return types_of(self.proc)
 
     def find(self, where: Where) -> Cursor:
         """The statements that the operator is asked to change, before any `splice`."""
@@ -192,7 +198,7 @@ class Work:
         """Proves that accesses are in the bounds of their buffers."""
         for a in accesses:
             shape = self.buffers[a.buffer].shape
-            bounds = [c for i, n in zip(a.index, shape, strict=True) for c in (Cmp("<=", Int(0), i), Cmp("<", i, n))]
+            bounds = (within(i, Int(0), n) for i, n in zip(a.index, shape, strict=True))
             failure = f"{when}, {a} can be out of bounds"
             self.prove(f"{a} is in bounds", (*given, *a.given), both(bounds), failure, a.span)
 

@@ -75,11 +75,11 @@ class Given:
         """A truth value, False if it is not given."""
         return flag(self.r, self.args[name], name) if self.has(name) else False
 
-    def scope(self, usual: Scope, allowed: tuple[str, ...] = tuple(SCOPES), name: str = "scope") -> Scope:
-        """The name of a scope."""
-        if not self.has(name):
+    def scope(self, usual: Scope, allowed: tuple[str, ...] = tuple(SCOPES)) -> Scope:
+        """The named scope."""
+        if not self.has("scope"):
             return usual
-        node = self.args[name]
+        node = self.args["scope"]
         value = node.value if isinstance(node, ast.Constant) else self.r.constant(node)
         if isinstance(value, str) and value in allowed:
             return SCOPES[value]

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from exogpu.ir.completion import completes_on, completing_on
 from exogpu.ir.proc import Proc
-from exogpu.ir.stmt import For, If, InstrCall, Role, Stmt
+from exogpu.ir.stmt import InstrCall, Stmt
+from exogpu.ir.walk import children, with_blocks
 from exogpu.verify.edits import only_synchronises
 
 Block = tuple[Stmt, ...]
@@ -22,12 +23,6 @@ def _left(block: Block) -> Block:
 
 
 def _stripped(stmt: Stmt) -> Stmt:
-    match stmt:
-        case For() | Role():
-            return replace(stmt, body=_left(stmt.body))
-        case If():
-            return replace(stmt, then=_left(stmt.then), orelse=_left(stmt.orelse))
-        case InstrCall() if completes_on(stmt):
-            return completing_on(stmt, None)
-        case _:
-            return stmt
+    if isinstance(stmt, InstrCall) and completes_on(stmt):
+        return completing_on(stmt, None)
+    return with_blocks(stmt, [_left(inner) for inner in children(stmt)])

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from exogpu.ir.proc import BarrierDecl, NamedBarrier, Proc
 from exogpu.ir.stmt import Stmt
-from exogpu.ir.walk import children
-from exogpu.sync.plan import unnamed, with_blocks
+from exogpu.ir.walk import children, with_blocks
+from exogpu.sync.plan import unnamed
 from exogpu.verify.edits import only_synchronises
 
 Block = tuple[Stmt, ...]

@@ -12,17 +12,17 @@ from functools import partial
 
 from exogpu import isa
 from exogpu.ir.collective import WARP
-from exogpu.ir.instr import Group
+from exogpu.ir.instr import Group, ProxyFence
 from exogpu.ir.proc import Proc
-from exogpu.ir.stmt import Fence, For, If, Seq, Stmt, Tasks, Unroll
+from exogpu.ir.stmt import Fence, For, If, InstrCall, Seq, Stmt, Tasks, Unroll
 from exogpu.source import Span
-from exogpu.sync.build import call, fence_proxy
+from exogpu.sync.build import call, fence_proxy, wgmma_wait
 from exogpu.sync.nodes import Node, common, is_serial, nodes, trips
 from exogpu.sync.plan import Plan, around, before, behind, carried_out
 from exogpu.verify.axioms import Policy
 from exogpu.verify.needs import FenceKind
 from exogpu.verify.prepare import prepare
-from exogpu.verify.program import TASK, ExitAction, InGroup, TxOn
+from exogpu.verify.program import TASK, ExitAction, InGroup
 from exogpu.verify.violations import Violation, violations
 
 ROUNDS = 8
@@ -77,6 +77,7 @@ def _plan(demands: list[Demand]) -> Plan:
         ahead: list[Stmt] = []
         for place in served[best.key]:
             ahead += [s for s in place.ahead if s not in ahead]
+        ahead.sort(key=_is_proxy_fence)  # what a wait has completed must come before it
         end = best.index == len(best.block)
         stmts = (*ahead, Fence())
         plan += behind(best.block[-1], 9, *stmts) if end else before(best.block[best.index], -1, *stmts)
@@ -84,9 +85,13 @@ def _plan(demands: list[Demand]) -> Plan:
     return plan
 
 
+def _is_proxy_fence(stmt: Stmt) -> bool:
+    return isinstance(stmt, InstrCall) and isinstance(stmt.instr.effect, ProxyFence)
+
+
 def _demand(proc: Proc, found: list[Node], violation: Violation) -> Demand:
     x, y = violation.found.x, violation.found.y
-    if isinstance(y.event.action, ExitAction) or isinstance(x.event.completion, TxOn):
+    if isinstance(y.event.action, ExitAction):
         return ()
     a, b = _at(found, x.event.span), _at(found, y.event.span)
     env = [{**o.env, **{t: o.env.get(TASK, 0) for t in _task_variables(proc)}} for o in (x, y)]
@@ -99,8 +104,9 @@ def _ahead(violation: Violation, node: Node, depth: int) -> tuple[Stmt, ...]:
     stmts: list[Stmt] = []
     if completion == InGroup(Group.COPY):
         stmts.append(call(isa.cp_async_wait_all))
-    elif completion == InGroup(Group.BULK):
-        stmts += around(tuple(p for p in node.parents[depth:] if not is_serial(p)), call(isa.bulk_wait, pending=0))
+    elif isinstance(completion, InGroup):
+        wait = wgmma_wait(0) if completion.group is Group.WGMMA else call(isa.bulk_wait, pending=0)
+        stmts += around(tuple(p for p in node.parents[depth:] if not is_serial(p)), wait)
     match violation.conflict.goal.needs.fence:
         case FenceKind.SHARED:
             stmts.append(fence_proxy())

@@ -14,7 +14,7 @@ from exogpu.ir.completion import completing_on
 from exogpu.ir.index import Index, Var
 from exogpu.ir.proc import BarrierDecl, Proc
 from exogpu.ir.stmt import Alloc, Arrive, Fence, For, If, InstrCall, Point, Role, Stmt
-from exogpu.ir.walk import children, substitute_cond, substitute_index, walk
+from exogpu.ir.walk import children, substitute_cond, substitute_index, walk, with_blocks
 from exogpu.source import Span
 
 Block = tuple[Stmt, ...]
@@ -81,17 +81,6 @@ def carried_out(proc: Proc, plan: Plan) -> Proc:
 
     body = block(proc.body) + new.block(merged(plan.last))
     return replace(proc, body=body, barriers=proc.barriers + tuple(map(new.barrier, plan.barriers)))
-
-
-def with_blocks(stmt: Stmt, blocks: list[Block]) -> Stmt:
-    """A statement with other nested blocks."""
-    match stmt:
-        case For() | Role():
-            return replace(stmt, body=blocks[0])
-        case If():
-            return replace(stmt, then=blocks[0], orelse=blocks[1])
-        case _:
-            return stmt
 
 
 def merged(block: Block) -> Block:

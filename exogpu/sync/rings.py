@@ -16,11 +16,11 @@ from exogpu.ir.collective import WARP
 from exogpu.ir.index import Bin, Int, Var
 from exogpu.ir.instr import Group, Mode
 from exogpu.ir.proc import BarrierDecl, Block
-from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, For, Point, Role, Stmt, Threads
+from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, For, Point, Role, Stmt
 from exogpu.ir.types import Smem
 from exogpu.sync.build import by_threads, by_warps, call, fence_proxy, not_first
 from exogpu.sync.copies import delivered, whole_ctas
-from exogpu.sync.nodes import Node, RoleKey, Touch, allocations, common, is_serial, product
+from exogpu.sync.nodes import Node, RoleKey, Touch, allocations, common, is_serial, is_threads, product
 from exogpu.sync.place import afterwards, same_threads
 from exogpu.sync.plan import Plan, around, before, behind
 from exogpu.sync.products import Batch
@@ -171,9 +171,9 @@ def _side(block: Block, ring: Ring, touches: tuple[Touch, ...]) -> Side:
     single = all(t.landing or t.group is Group.BULK for t in touches)
     threads: list[Stmt] = []
     for n, stmt in enumerate(touches[0].node.parents[depth:]):
-        if single and _threads(stmt) and depth + n >= len(shared):
+        if single and is_threads(stmt) and depth + n >= len(shared):
             break  # the accesses are by different threads, or at least not in one loop
-        if isinstance(stmt, Role) or (_threads(stmt) and (single or whole_ctas(block, stmt))):
+        if isinstance(stmt, Role) or (is_threads(stmt) and (single or whole_ctas(block, stmt))):
             threads.append(stmt)
         elif not is_serial(stmt):
             break
@@ -190,10 +190,6 @@ def _entrance(path: tuple[Stmt, ...], threads: list[Stmt]) -> tuple[Stmt, tuple[
     while entered < len(threads) and same_threads(threads[entered], path[entered]):
         entered += 1
     return path[entered], tuple(threads[entered:])
-
-
-def _threads(stmt: Stmt) -> bool:
-    return isinstance(stmt, For) and isinstance(stmt.mode, Threads)
 
 
 def _executions(block: Block, side: Side) -> int:

@@ -8,6 +8,7 @@ import pytest
 
 from exogpu.equiv import equivalent as module
 from exogpu.equiv.conditions import QUESTION, RLIMIT, Facts, Logic
+from exogpu.equiv.effort import effort
 from exogpu.equiv.equivalent import equivalent
 from exogpu.equiv.prove import Equal, Open, prove
 from exogpu.equiv.result import Verdict
@@ -41,3 +42,19 @@ def test_a_long_search_goes_on_where_there_is_no_difference(monkeypatch: pytest.
     monkeypatch.setattr(module, "SHORT", 0)
     assert equivalent(CASES["shifted"], CASES["shifted_back"]).verdict is Verdict.PROVED
     assert len(spent) == 2 and spent[0] < spent[1]
+
+
+def test_values_of_very_many_parts_are_given_up() -> None:
+    found = equivalent(CASES["squared_often"], CASES["squared_often"])
+    assert found.verdict is Verdict.UNKNOWN and "made of more than 1000 parts" in found.reason
+
+
+def test_very_long_runs_are_left_out() -> None:
+    found = equivalent(CASES["long_sum"], CASES["longer_sum"])
+    assert found.verdict is Verdict.UNKNOWN
+    assert "no difference at 0 choices of sizes; a run would take too long (N = 0)" in found.reason
+
+
+@pytest.mark.parametrize("name", ["tangled", "squared_often", "shifted"])
+def test_small_procedures_can_be_run(name: str) -> None:
+    assert effort(CASES[name], {"N": 5}) < 10_000 * 16

@@ -27,6 +27,7 @@ SAME = (
     ("narrow_total", "narrow_total_in_tiles"),
     ("scaled", "scaled_reversed"),
     ("exponentials", "exponentials_bound"),
+    ("untouched", "stored_again"),
     ("largest", "largest_by_columns"),
     ("total", "total_in_tiles"),
     ("cleared_total", "cleared_total_in_padded_tiles"),
@@ -66,7 +67,6 @@ UNKNOWN = (
     ("unwritten", "unwritten", "`t` is read where nothing is known to have been written to it"),
     ("copy", "copy_too_far", "no proof that `copy_too_far` stays inside `y`"),
     ("wide_sum", "wide_sum_of_rounded", "sums in f32 of values of a wider type are rounded at every step"),
-    ("untouched", "stored_again", "no proof that both leave the same in `x`"),
     ("mixed", "wide", "no proof that both leave the same in `y`"),
 )
 

@@ -107,6 +107,18 @@ def test_min_and_max_prefer_a_number_to_nan() -> None:
     assert _stored(Scalar.F32, Scalar.F32, [NAN, 3.0], Arith("min", X, Num(1.0))).tolist() == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("dtype", [Scalar.F32, Scalar.F64, Scalar.BF16])
+def test_zeros_are_ordered_by_their_signs(dtype: Scalar) -> None:
+    """So that neither the order of operands nor that of a reduction matters."""
+    signs = [0.0, -0.0]
+    for negative, zero in ((False, 0.0), (True, -0.0)):
+        least, most = (_stored(dtype, dtype, signs, Arith(op, X, Num(zero))) for op in ("min", "max"))
+        turned = [_stored(dtype, dtype, signs, Arith(op, Num(zero), X)) for op in ("min", "max")]
+        assert np.signbit(least).tolist() == np.signbit(turned[0]).tolist() == [negative, True]
+        assert np.signbit(most).tolist() == np.signbit(turned[1]).tolist() == [False, negative]
+    assert not np.signbit(_stored(dtype, dtype, signs, Call("relu", (X,)))).any()
+
+
 def test_functions_and_signs() -> None:
     x = [0.5, -2.0]
     assert _stored(Scalar.F32, Scalar.F32, x, Call("relu", (Neg(X),))).tolist() == [0.0, 2.0]

@@ -93,7 +93,8 @@ CASES = [
     Case("lang.arity", MAP, "unroll(0, 4)", "unroll(0, 4, 1)", "unroll(0, 4, 1)"),
     Case("lang.arity", MAP, TILE, "tile: f32[2, 128] @ SMEM(swizle=0, ring=2)", "swizle=0"),
     Case("lang.arity", MAP, BLOCK, "    block()\n", "block()"),
-    Case("lang.arity", GEMM, LOAD_A, "tma_load(sA[:, :], full)", "tma_load(sA[:, :], full)"),
+    Case("lang.arity", GEMM, LOAD_A, "tma_load(sA[:, :])", "tma_load(sA[:, :])"),
+    Case("lang.type_mismatch", GEMM, LOAD_A, "tma_load(sA[:, :], full)", "full"),
     Case("lang.arity", GEMM, "wgmma_wait(1)", "wgmma_wait(1, 2)", "2"),
     Case(
         "lang.arity", GEMM, "accumulate=k > 0 or ks > 0", "accumulated=k > 0 or ks > 0", "accumulated=k > 0 or ks > 0"

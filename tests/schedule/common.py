@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from exogpu.ir.evaluate import holds
-from exogpu.ir.interp import interpret, random_inputs
+from exogpu.ir.interp import Argument, interpret, random_inputs
 from exogpu.ir.proc import Proc, SizeArg
 from exogpu.lang import load
 from exogpu.schedule import Refused, Schedule, schedule
@@ -37,17 +37,21 @@ def start(name: str) -> Schedule:
     return schedule(_algorithms()[name])
 
 
+def whole_inputs(proc: Proc, sizes: Mapping[str, int]) -> dict[str, Argument]:
+    """Arguments whose elements are small integers, so that sums are exact in any order."""
+    args = random_inputs(proc, sizes, seed=1)
+    return {n: np.round(a * 2).astype(a.dtype) if isinstance(a, np.ndarray) else a for n, a in args.items()}
+
+
 def same_results(before: Proc, after: Proc, sizes: tuple[int, ...] = SIZES) -> int:
-    """Compares results bit by bit for all combinations of sizes; data is small integers, so that sums are exact in
-    any order. The number of combinations that the preconditions allow."""
+    """Compares results for all combinations of sizes; the number of combinations that the preconditions allow."""
     names = [a.name for a in before.args if isinstance(a, SizeArg)]
     compared = 0
     for values in product(sizes, repeat=len(names)):
         env = dict(zip(names, values, strict=True))
         if not all(holds(r.cond, env) for r in (*before.requires, *after.requires)):
             continue
-        args = random_inputs(before, env, seed=1)
-        args |= {n: np.round(a * 2).astype(a.dtype) for n, a in args.items() if isinstance(a, np.ndarray)}
+        args = whole_inputs(before, env)
         want, got = interpret(before, args), interpret(after, args)
         for name, array in want.items():
             np.testing.assert_array_equal(got[name], array, err_msg=f"{name} for {env}")

@@ -95,7 +95,7 @@ def test_the_log_as_a_document() -> None:
     s = elementwise()
     text = markdown(s)
     assert '## 1. `divide("i", 256, tail="guard", names=(tile, t))`' in text and "+    for tile in" in text
-    assert "equal bit by bit" in text and "Nothing to prove." in text
+    assert "the same numbers" in text and "Nothing to prove." in text
     assert markdown(s, whole=True).count("```python") == 2 + len(s.steps)
     page = html(s)
     assert page.count("<details>") == 1 + len(s.steps) and "&lt; N" in page

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from exogpu.ir.formats import contains
 from exogpu.ir.interp import interpret, random_inputs
 from exogpu.ir.numeric import convert, storage_dtype
 from exogpu.ir.types import Gmem, Rmem, Scalar, Smem
@@ -25,7 +26,6 @@ from exogpu.schedule import (
     set_type,
     var,
 )
-from exogpu.schedule.placement import contains
 from tests.schedule.common import example, keeps_meaning, refusal, start
 
 
@@ -153,13 +153,14 @@ def test_a_value_that_would_be_rounded_once_more_or_less(name: str) -> None:
 @pytest.mark.filterwarnings("ignore:overflow encountered")
 def test_which_types_contain_which() -> None:
     """Compared with the conversion of every number of the narrow types."""
-    narrow = (Scalar.BF16, Scalar.F16, Scalar.E4M3, Scalar.E5M2)
+    narrow = (Scalar.BF16, Scalar.F16, Scalar.E4M3, Scalar.E5M2, Scalar.I8, Scalar.U8)
     for one, other in product(narrow, narrow):
         every = np.arange(2**one.bits, dtype=np.uint32).astype(f"uint{one.bits}")
         numbers = every.view(storage_dtype(one)).astype(np.float32)
-        numbers = numbers[~np.isnan(numbers)]
+        numbers = convert(numbers[~np.isnan(numbers)], one)
         assert contains(other, one) == bool((convert(numbers, other) == numbers).all()), (one, other)
     assert all(contains(Scalar.F32, one) and contains(Scalar.F64, one) for one in narrow)
     assert contains(Scalar.TF32, Scalar.BF16) and not contains(Scalar.F16, Scalar.TF32)
     assert contains(Scalar.I32, Scalar.U8) and not contains(Scalar.U8, Scalar.I8)
-    assert not contains(Scalar.F32, Scalar.I8)
+    assert contains(Scalar.BF16, Scalar.U8) and not contains(Scalar.F32, Scalar.I32)
+    assert all(contains(one, one) for one in Scalar)

@@ -116,7 +116,7 @@ def test_the_key_depends_on_text_place_and_policy(folder: Path) -> None:
     assert len(keys) == 5
 
 
-@pytest.mark.parametrize("command", ["compile", "slim", "mutate", "bench verify"])
+@pytest.mark.parametrize("command", ["compile", "slim", "sync", "bench verify"])
 @pytest.mark.parametrize("target", ["alone.py", "both.py:handover"])
 def test_other_commands_say_that_a_skeleton_is_none_of_theirs(
     folder: Path, command: str, target: str, capsys: pytest.CaptureFixture[str]

@@ -204,9 +204,9 @@ class Machine:
         """Operations that are over, as knowledge."""
         return nothing(self.threads)._replace(over=bits, read=bits | read)
 
-    def learn_over(self, strands: Iterable[int], bits: int, read: int = 0) -> None:
+    def learn_over(self, strands: Iterable[int], bits: int) -> None:
         """Strands know that operations are over."""
-        clock = self.over(bits, read)
+        clock = self.over(bits)
         for n in strands:
             for row in (PLAIN, TEMPORAL):
                 self.minds[n].learn_row(row, clock)

@@ -11,7 +11,7 @@ import numpy as np
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.interp import Arguments, InterpError, interpret, written_tensors
 from exogpu.ir.interp.arguments import Prepared, prepare
-from exogpu.ir.interp.plan import buffers_of
+from exogpu.ir.interp.plan import types_of
 from exogpu.ir.numeric import Array, storage_dtype
 from exogpu.ir.proc import Proc, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.types import Gmem, Scalar, Smem
@@ -77,7 +77,7 @@ def simulate(
     traces: dict[tuple[int, ...], Trace] = {}
     tasks = tuple(tasks_of(proc, sizes))
     prepared = prepare(proc, args, precise=False)
-    context = Context(places(proc, sizes), prepared.scalars, _types(proc))
+    context = Context(places(proc, sizes), prepared.scalars, types_of(proc))
     for n in range(schedules):
         random = Random(f"{seed}/{n}")
         shares = _shares(proc, len(tasks), random)
@@ -88,11 +88,6 @@ def simulate(
         if wrong is not None:
             return wrong
     return Agrees(schedules)
-
-
-def _types(proc: Proc) -> dict[str, Scalar]:
-    types = {name: info.dtype for name, info in buffers_of(proc).items()}
-    return types | {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)}
 
 
 def _reference(proc: Proc, args: Arguments) -> Reference | Undefined:

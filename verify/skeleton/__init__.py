@@ -1,10 +1,22 @@
 """Sync skeletons: the verifier's second way in. `verify_skeleton` is the entry point; the rest, from the bottom up:
 
-walk, place, windows, barriers   what a skeleton's statements name: threads, memory, barriers
-operations, lower                a skeleton as a parallel program without a sequential order
-sharing                          named barriers of several teams, told apart
-numbering                        of which phase every signal and wait is
-rank                             an order of all waits that shows progress
-obligations                      what has to be shown
-verdict                          proof, or an execution that goes wrong
+unsupported                     what has no model
+walk, counting, election        traversal; variables that a role steps; lanes that the hardware chooses
+place, fenced, reading          which threads execute a statement, behind which fences, and with which values
+progressions, rings             the numbers of an index expression; the rings that an array of mbarriers is made of
+windows, barriers               which memory and which barrier a statement names
+operations, lower, division     a skeleton as a parallel program without a sequential order; roles taken apart for it
+cases                           unknown numbers that are the same in the whole run
+flows, teams, sample, optional  who contributes to the phases of a barrier: together, in turn, or to some phases only
+sharing                         named barriers that several teams use, told apart
+rounds, lives                   mbarriers that end and begin again
+numbering                       of which phase every signal and wait is
+settle, coverage, together      obligations, and ways to prove them
+init, observed, transfers,      what has to be shown, one module per kind of obligation
+  flags, leaving, lifetimes,
+  cells, whole
+ranking, mistakes, rank         an order of all waits that shows progress
+obligations                     all that has to be shown
+refute, verdict                 an execution that goes wrong; a proof, or that, or neither
+edits                           every systematic edit of the synchronisation
 """

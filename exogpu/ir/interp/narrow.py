@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, CmpOp, Cond, Index, Int, Not, Var
+from exogpu.ir.index import OPPOSITE, Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.interp.linear import Ranges, interval_of, linear
 from exogpu.ir.linear import Linear
-
-_NEGATED: Mapping[CmpOp, CmpOp] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 def narrow(ranges: Ranges, cond: Cond, sizes: Mapping[str, int]) -> Ranges:
@@ -34,7 +32,7 @@ def _not_positive(cond: Cond, holds: bool) -> Iterator[Index]:
             for arg in args:
                 yield from _not_positive(arg, holds)
         case Cmp(op, left, right):
-            match op if holds else _NEGATED[op]:
+            match op if holds else OPPOSITE[op]:
                 case "<":
                     yield Bin("+", Bin("-", left, right), Int(1))
                 case "<=":

@@ -20,7 +20,7 @@ from exogpu.ir.proc import Proc, ScalarArg, TensorArg
 from exogpu.ir.stmt import Alloc, Arrive, Assign, Await, Fence, For, If, InstrCall, Role, Stmt
 from exogpu.ir.types import Gmem, Scalar
 from exogpu.ir.value_type import Types, value_type
-from exogpu.ir.walk import reads, walk
+from exogpu.ir.walk import children, reads, walk, with_blocks
 from exogpu.source import Span
 
 
@@ -88,6 +88,12 @@ def buffers_of(proc: Proc) -> dict[str, BufferInfo]:
     return buffers
 
 
+def types_of(proc: Proc) -> dict[str, Scalar]:
+    """The types of all tensors, allocations and data scalars, by name."""
+    scalars = {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)}
+    return {name: info.dtype for name, info in buffers_of(proc).items()} | scalars
+
+
 def _erase(block: tuple[Stmt, ...], buffers: Mapping[str, BufferInfo]) -> tuple[Stmt, ...]:
     out: list[Stmt] = []
     for stmt in block:
@@ -109,21 +115,13 @@ def _erase(block: tuple[Stmt, ...], buffers: Mapping[str, BufferInfo]) -> tuple[
 
 def _located(stmt: Stmt, span: Span) -> Stmt:
     """A statement of an instruction's meaning, at the place of the instruction."""
-    match stmt:
-        case For(body=body):
-            return replace(stmt, body=tuple(_located(s, span) for s in body), span=span)
-        case If(then=then, orelse=orelse):
-            then, orelse = (tuple(_located(s, span) for s in block) for block in (then, orelse))
-            return replace(stmt, then=then, orelse=orelse, span=span)
-        case _:
-            return replace(stmt, span=span)
+    blocks = [tuple(_located(s, span) for s in block) for block in children(stmt)]
+    return with_blocks(replace(stmt, span=span), blocks)
 
 
 def plan(proc: Proc, sizes: Mapping[str, int], *, precise: bool = False, together: bool = True) -> tuple[Node, ...]:
     """The sequential program for these sizes. With `together` false every loop runs in order."""
-    types = {name: info.dtype for name, info in buffers_of(proc).items()}
-    types |= {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)}
-    return _Planner(sizes, types, precise, together).block(sequential(proc), {})[0]
+    return _Planner(sizes, types_of(proc), precise, together).block(sequential(proc), {})[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from exogpu.ir.interp.arguments import Arguments, prepare
 from exogpu.ir.interp.buffers import Buffer
 from exogpu.ir.interp.grid import Grid
 from exogpu.ir.interp.machine import Machine, Watch
-from exogpu.ir.interp.plan import buffers_of, plan
+from exogpu.ir.interp.plan import plan, types_of
 from exogpu.ir.numeric import storage_dtype
-from exogpu.ir.proc import Proc, ScalarArg
+from exogpu.ir.proc import Proc
 
 
 def interpret(
@@ -37,10 +37,8 @@ def interpret(
     access is out of bounds.
     """
     prepared = prepare(proc, args, precise)
-    types = {name: info.dtype for name, info in buffers_of(proc).items()}
-    types |= {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)}
     machine = Machine(
-        prepared.sizes, types, prepared.scalars, dict(prepared.buffers), precise, fill, fills or {}, watch
+        prepared.sizes, types_of(proc), prepared.scalars, dict(prepared.buffers), precise, fill, fills or {}, watch
     )
     program = plan(proc, prepared.sizes, precise=precise, together=together)
     with np.errstate(all="ignore"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from exogpu.ir.arrays import negated
-from exogpu.ir.interp.functions import NUMPY
+from exogpu.ir.interp.functions import NUMPY, larger, smaller
 from exogpu.ir.interp.grid import Grid
 from exogpu.ir.numeric import Array, compute_dtype, convert
 from exogpu.ir.types import Scalar
@@ -65,7 +65,7 @@ class Evaluator:
 
 
 def arithmetic(op: ValueOp, a: Array, b: Array) -> Array:
-    """An operation on operands of one type. As on the GPU, `min` and `max` prefer a number to NaN."""
+    """An operation on operands of one type."""
     match op:
         case "+":
             return a + b
@@ -76,6 +76,6 @@ def arithmetic(op: ValueOp, a: Array, b: Array) -> Array:
         case "/":
             return a / b
         case "min":
-            return np.fmin(a, b)
+            return smaller(a, b)
         case "max":
-            return np.fmax(a, b)
+            return larger(a, b)

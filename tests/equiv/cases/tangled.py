@@ -45,3 +45,35 @@ def shifted(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
 def shifted_back(N: size, x: f32[N] @ GMEM, y: f32[N] @ GMEM):
     for i in seq(0, N):
         y[N - 1 - i] = x[i]
+
+
+@algorithm
+def squared_often(N: size, x: f32[1] @ GMEM):
+    x[0] = x[0] * x[0]
+    x[0] = x[0] * x[0]
+    x[0] = x[0] * x[0]
+    x[0] = x[0] * x[0]
+    x[0] = x[0] * x[0]
+    x[0] = x[0] * x[0]
+    x[0] = x[0] * x[0]
+    x[0] = x[0] * x[0]
+    x[0] = x[0] * x[0]
+    x[0] = x[0] * x[0]
+    x[0] = x[0] * x[0]
+    x[0] = x[0] * x[0]
+
+
+@algorithm
+def long_sum(N: size, x: f32[4000] @ GMEM, y: f32[1] @ GMEM):
+    for i in seq(0, 4000):
+        for j in seq(0, 4000):
+            for k in seq(0, 4000):
+                y[0] += x[i]
+
+
+@algorithm
+def longer_sum(N: size, x: f32[4000] @ GMEM, y: f32[1] @ GMEM):
+    for i in seq(0, 4000):
+        for j in seq(0, 4000):
+            for k in seq(0, 4001):
+                y[0] += x[i]

@@ -307,6 +307,10 @@ class Context:
         yield implies(conj((nonneg, self.lt(u, v))), self.le(p + s, q))
         yield implies(conj((nonneg, self.lt(v, u))), self.le(q + s, p))
 
+    def products_hold(self, env: Mapping[str, int]) -> bool:
+        """Every product has the value of its factors in `env`."""
+        return all(_abstract(p, env) == _abstract(u, env) * _abstract(s, env) for u, s, p in self._triples)
+
     def exact_products(self, env: Mapping[str, int]) -> bool:
         """Pins every factor to its value in `env` (defines `s = c -> u*s = c*u`), and says how far apart two products
         lie that `env` has wrong; False if nothing was new."""

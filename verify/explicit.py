@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.verify.concrete import Env, Occurrence, Unrolling, occurrences
@@ -48,13 +49,15 @@ def faults(program: Program, sizes: Env, coordinates: tuple[Env, ...] = ()) -> I
 def _unordered(
     u: Unrolling, conflict: Conflict, sizes: Env, tasks: Mapping[int, Env]
 ) -> Iterator[tuple[Occurrence, Occurrence]]:
-    instances = _instances(u.program, conflict.second.event, sizes, tasks, lanes=True)
-    later = [(y, _corner(conflict, conflict.second, y)) for y in instances]
+    # many instances touch the same indices: whether two boxes meet is asked once for all of them
+    later: dict[Corner | None, list[tuple[int, Occurrence]]] = {}
+    for n, y in enumerate(_instances(u.program, conflict.second.event, sizes, tasks, lanes=True)):
+        later.setdefault(_corner(conflict, conflict.second, y), []).append((n, y))
     for x in _instances(u.program, conflict.first.event, sizes, tasks, lanes=False):
         search = Search(u, x, conflict.goal.needs, everybody=True)
         corner = _corner(conflict, conflict.first, x)
-        for y, other in later:
-            if _meet(corner, other) and conflict.goal.check(u, x, y) and search.path_to(y) is None:
+        for _, y in sorted((p for other, ys in later.items() if _meet(corner, other) for p in ys), key=itemgetter(0)):
+            if conflict.goal.check(u, x, y) and search.path_to(y) is None:
                 yield x, y
 
 

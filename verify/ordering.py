@@ -189,6 +189,8 @@ class _ChainSearch:
 
     def _examine(self, values: Values) -> Outcome | None:
         """A violation, or None after new chains or product facts exclude the model."""
+        if self.session.far_fetched(values) and self.session.refine(values):
+            return None
         try:
             return self._judge(values)
         except TooLarge:

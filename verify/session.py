@@ -20,8 +20,12 @@ from exogpu.verify.program import TASK, TASKS, Event, LoopKind, Program
 from exogpu.verify.result import Query
 from exogpu.verify.skipped import mention
 
+FEW = 5
 CAPS = (2, 4, 8, 16, 64)
 """Trip counts tried for a model, smallest first: small models unroll fast and read well."""
+
+FEW = 5
+"""Trip counts, all together, up to which a model is unrolled although it has products wrong: it may show a path."""
 
 Answer = Sat | Unsat | Unknown
 Values = Mapping[str, int]
@@ -95,6 +99,12 @@ class Session:
             return False
         self.add([])
         return True
+
+    def far_fetched(self, values: Values) -> bool:
+        """A model of many iterations that has products wrong: it says little, and costs much to unroll."""
+        known = Valuation(values)
+        large = sum(t.value(known) for t in self._trips) > FEW
+        return large and not self.ctx.products_hold(values)
 
     # -- models --------------------------------------------------------------------------------------------------
 

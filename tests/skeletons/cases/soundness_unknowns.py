@@ -154,6 +154,23 @@ def elected(free):
     return kernel
 
 
+def parities_of_a_cta(factor):
+    """Threads that arrive in two statements wait for a parity that depends on the CTA, or for twice that."""
+
+    @skeleton
+    def kernel():
+        cluster(2)
+        b = mbarrier(count=32)
+        with role("a", threads=32):
+            if tid < 16:
+                arrive(b)
+            if tid >= 16:
+                arrive(b)
+            wait(b, parity=factor * unknown("s", rank, below=2))
+
+    return kernel
+
+
 TWINS = [
     ("race.waw", cells(False), cells(True)),
     ("deadlock.cycle", trips(False), trips(True)),
@@ -163,4 +180,5 @@ TWINS = [
     ("deadlock.cycle", lists(0), lists(1)),
     ("deadlock.cycle", ends(1), ends(0)),
     ("race.raw | race.war", elected(True), elected(False)),
+    ("deadlock.cycle", parities_of_a_cta(1), parities_of_a_cta(2)),
 ]

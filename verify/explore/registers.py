@@ -38,7 +38,7 @@ class Registers:
 
     def accumulate(self, name: str, cells: int, shape: str, flight: int) -> Literal["fence"] | int | None:
         """A wgmma takes an accumulator: what is wrong, a missing fence or an operation in flight that it meets."""
-        other = any(n == name and c & cells and s != shape for (n, c), s in self.shapes.items())
+        other = any(n == name and c & cells and (s, c) != (shape, cells) for (n, c), s in self.shapes.items())
         found = self._meets(name, cells, accumulators=False)
         self.shapes[name, cells] = shape
         self.busy.append((name, cells, flight, True))

@@ -174,7 +174,7 @@ class ChainFormula:
         """x and y share a thread and x comes first: in-order x, or two operations of one wgmma pipeline."""
         x, y = self.x, self.y
         parts = [self._program_order(x, y)]
-        if of_one_shape(x.event, y.event):
+        if of_one_shape(x.event, y.event) and not self.needs.apart:
             tiles = ([to_poly(self.ctx, lo, i.env) for lo in tile(i.event)] for i in (x, y))
             parts += [self.ctx.eq(p, q) for p, q in zip(*tiles, strict=True)]
         elif x.event.completion is not None or self.needs.fence is not None or self.needs.woken:

@@ -192,7 +192,7 @@ class Search:
         x, y = self.source, target
         if x.key >= y.key or not set(x.threads) & self._joining(y):
             return False
-        if of_one_shape(x.event, y.event):
+        if of_one_shape(x.event, y.event) and not self.needs.apart:
             tiles = (tuple(evaluate(lo, o.env) for lo in tile(o.event)) for o in (x, y))
             return len(set(tiles)) == 1
         return x.event.completion is None and self.needs.fence is None and not self.needs.woken

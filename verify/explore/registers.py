@@ -43,7 +43,7 @@ class Registers:
         `fences`: a fence is enough after a wgmma of another shape (F1)."""
         before = [(n, c, s) for (n, c), s in self.shapes.items()]
         before += [] if fences else [(n, c, s) for n, c, _, s in self.busy if s is not None]
-        other = any(n == name and c & cells and s != shape for n, c, s in before)
+        other = any(n == name and c & cells and (s, c) != (shape, cells) for n, c, s in before)
         found = self._meets(name, cells, accumulators=False)
         self.shapes[name, cells] = shape
         self.busy.append((name, cells, flight, shape))

@@ -59,10 +59,10 @@ def test_no_mutant_of_a_ring_stays_unknown(tmp_path: Path) -> None:
     found = fates(kernel(tmp_path, RING), "drop", "move", "lag", "bytes", "unit", "first", "guard")
     assert [(a.edit.what, a.verdict.cause) for a in found if a.verdict.fate is Fate.UNKNOWN] == []
     fate = {a.edit.what: (a.verdict.fate, a.verdict.cause) for a in found}
-    assert fate["no Await(empty)"][0] is Fate.KILLED
-    assert fate["no fence_proxy_async"] == (Fate.KILLED, "proxy.generic_to_async")
-    assert fate["Await(empty): lag 1"][0] is Fate.HARMLESS
-    assert fate["Arrive(full): tx 144"] == (Fate.KILLED, "mbar.tx_bytes")
+    assert fate["no Await(empty, lag=2)"][0] is Fate.KILLED
+    assert fate["no fence_proxy_async()"] == (Fate.KILLED, "proxy.generic_to_async")
+    assert fate["Await(empty, lag=2): lag 1"][0] is Fate.HARMLESS
+    assert fate["Arrive(full, tx=128): tx 144"] == (Fate.KILLED, "mbar.tx_bytes")
     assert fate["Arrive(empty) by 32 threads"] == (Fate.KILLED, "mbar.count")
     assert fate["Arrive(empty) by the second thread"] == (Fate.HARMLESS, "")
 
@@ -82,8 +82,8 @@ def test_arrivals_without_a_closed_form_are_refuted_by_a_run(tmp_path: Path) -> 
 def test_an_edit_that_computes_something_else_is_killed(tmp_path: Path) -> None:
     found = fates(kernel(tmp_path, TWICE), "guard")
     assert {(a.edit.what, a.verdict.fate, a.verdict.cause) for a in found} == {
-        ("guard off by one, earlier", Fate.KILLED, "seq.mismatch"),
-        ("guard off by one, later", Fate.KILLED, "seq.mismatch"),
+        ("if r < 1: Y[m, u] += 1.0 ...: one earlier", Fate.KILLED, "seq.mismatch"),
+        ("if r < 1: Y[m, u] += 1.0 ...: one later", Fate.KILLED, "seq.mismatch"),
     }
 
 
@@ -96,7 +96,7 @@ def test_weaker_instructions_are_found(tmp_path: Path) -> None:
     assert "fence_proxy_async()" in left and "bulk_wait_read(0)" in left
     assert verify(found.proc).status is Status.PROVED
     refused = {a.edit.what for a in found.alone if a.verdict.fate is not Fate.HARMLESS}
-    assert {"no fence_proxy_async_all", "no Fence", "no bulk_wait", "bulk_wait(1)"} <= refused
+    assert {"no fence_proxy_async_all()", "no Fence()", "no bulk_wait(0)", "bulk_wait(0): 1 pending"} <= refused
 
 
 @pytest.mark.parametrize("text", [RING, TWICE, STORE])

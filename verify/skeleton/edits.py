@@ -17,7 +17,8 @@ from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Mbarriers, Ref
 from exogpu.ir.skeleton.tree import Elect, For, If, Let, Skeleton, Stmt
 from exogpu.ir.stmt import Point
-from exogpu.verify.edits import BYTES, Change
+from exogpu.source import excerpt
+from exogpu.verify.edits import BYTES, Change, with_held
 from exogpu.verify.skeleton.walk import nested
 
 Block = tuple[Stmt, ...]
@@ -130,23 +131,20 @@ def synchronises(stmt: Stmt) -> bool:
 
 
 def name(stmt: Stmt) -> str:
-    """A short name of a statement; blocks around synchronisation are called as what they hold."""
+    """A statement as its author wrote it; a block by what stands before it, and the first statement inside."""
+    held = [_written(s) for s, _ in nested((stmt,)) if not isinstance(s, For | If | Elect)]
+    return with_held(_written(stmt), held if isinstance(stmt, For | If | Elect) else [])
+
+
+def _written(stmt: Stmt) -> str:
+    text = excerpt(stmt.span) or type(stmt).__name__
     match stmt:
-        case op.BarSync(waits=waits):
-            return "bar_sync" if waits else "bar_arrive"
-        case op.Wait(group=group):
-            return f"wait_group {group.value}"
-        case op.Commit(group=group):
-            return f"commit_group {group.value}"
-        case op.Arrive(barrier=ref) | op.Await(barrier=ref) | op.Expect(barrier=ref) | op.CopyArrive(barrier=ref):
-            return f"{type(stmt).__name__}({ref.name})"
-        case op.Init(barrier=ref) | op.Inval(barrier=ref):
-            return f"{type(stmt).__name__}({ref.name})"
-        case For() | If() | Elect():
-            found = next((name(s) for s, _ in nested((stmt,)) if isinstance(s, SYNCHRONISING)), "nothing")
-            return f"the {type(stmt).__name__.lower()} around {found}"
+        case op.ClusterArrive() if "sync" in text:
+            return f"arrival of {text}"
+        case op.ClusterWait() if "sync" in text:
+            return f"wait of {text}"
         case _:
-            return type(stmt).__name__
+            return text
 
 
 # -- edits of one statement --------------------------------------------------------------------------------------------

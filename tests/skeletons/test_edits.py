@@ -112,3 +112,47 @@ def test_statements_are_named_as_they_are_written(tmp_path: Path) -> None:
         (10, 'no fence("gpu")'),
         (13, "no warp_sync()"),
     ]
+
+
+ORDERS = """\
+from exogpu.skeleton import *
+
+
+@skeleton
+def orders(n: size):
+    b = mbarrier(2, count=32)
+    p = registers()
+    o = registers()
+    x = smem(32)
+    with role("all", warps=1):
+        c = 0
+        for i in range(n):
+            arrive(b[c % 2])
+            c += 1
+            bar_sync(1, 32)
+            store(p)
+            for j in range(2):
+                wait(b[(c - 1) % 2], parity=(c - 1) // 2)
+                load(p)
+            load(o)
+            proxy_fence()
+            store(x[tid])
+            warp_sync()
+"""
+
+
+def test_moves_change_what_synchronises(tmp_path: Path) -> None:
+    """A counter moved past what does not read it changes nothing; a thread's register accesses are what it computes."""
+    (tmp_path / "orders.py").write_text(ORDERS, encoding="utf-8")
+    skeleton = definitions(str(tmp_path / "orders.py"))["orders"]
+    assert isinstance(skeleton, Skeleton)
+    assert [(m.span.line, m.what) for m in mutants(skeleton) if m.kind == "move"] == [
+        (13, "arrive(b[c % 2]) after c += 1 at line 14"),
+        (15, "bar_sync(1, 32) after store(p) at line 16"),
+        (17, "for j in range(2): wait(b[(c - 1) % 2], parity=(c - 1) //... after load(o) at line 20"),
+        (18, "wait(b[(c - 1) % 2], parity=(c - 1) // 2) after load(p) at line 19"),
+        (20, "load(o) after proxy_fence() at line 21"),
+        (21, "proxy_fence() after store(x[tid]) at line 22"),
+        (21, "proxy_fence() after warp_sync() at line 23"),
+        (22, "store(x[tid]) after warp_sync() at line 23"),
+    ]

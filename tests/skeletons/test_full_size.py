@@ -52,6 +52,13 @@ def test_one_lane_may_wait_for_its_warp() -> None:
     assert (report.status, report.reason) == (Status.PROVED, "")
 
 
+@pytest.mark.parametrize("name", ["gemm_cooperative", "flash_attention3"])
+def test_the_last_store_is_read_before_the_end(name: str) -> None:
+    last = [m for m in mutants(loaded(name)) if m.what == "no bulk_wait_read(0)"][-1]
+    report = verify_skeleton(last.skeleton, hasty=True)
+    assert [(o.status, o.rule) for o in report.obligations] == [(Status.REFUTED, "race.async_inflight")]
+
+
 def test_they_have_mutants_of_every_kind() -> None:
     kinds = {m.kind for name in NAMES for m in mutants(loaded(name))}
     assert kinds == {

@@ -99,7 +99,7 @@ def in_flight(waits, everybody=1):
 
 
 def in_turns(left):
-    """All threads end; two roles wait for copies by turns, so no one thread waits for all. One may leave its last one."""
+    """All threads end. Two roles wait for copies by turns, so no thread waits for all; one may leave its last ones."""
 
     @skeleton
     def kernel(evens: size, odds: size, steps: size):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,14 @@ import pytest
 from exogpu.diagnostics import BadInput
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
+from exogpu.ir.stmt import Await, For, Seq
+from exogpu.ir.walk import walk
 from exogpu.ir.wellformed import check
 from exogpu.lang import load
+from exogpu.source import NOWHERE
 from exogpu.verify.assess import Assessed, Fate, assess
 from exogpu.verify.axioms import Policy
-from exogpu.verify.edits import Edit
+from exogpu.verify.edits import Edit, name
 from exogpu.verify.mutants import mutants
 from exogpu.verify.prove import verify
 from exogpu.verify.result import Status
@@ -53,6 +57,16 @@ def test_every_kind_of_edit_is_made_once(tmp_path: Path) -> None:
     texts = [to_source(m.proc) for m in found]
     assert len(set(texts)) == len(texts) and to_source(proc) not in texts
     assert [m.key for m in mutants(proc)] == [m.key for m in found]
+
+
+def test_what_no_line_wrote_is_named_by_what_it_is(tmp_path: Path) -> None:
+    proc = kernel(tmp_path, RING)
+    wait = next(s for s in walk(proc.body) if isinstance(s, Await) and s.lag)
+    loop = next(s for s in walk(proc.body) if isinstance(s, For))
+    assert name(wait) == "Await(empty, lag=2)"
+    assert name(replace(wait, lag=3, span=NOWHERE)) == "Await(empty, lag=3)"
+    assert name(replace(wait, lag=3, span=loop.span)) == "Await(empty, lag=3)"
+    assert name(replace(loop, mode=Seq(), body=(wait,))) == "for t in seq(0, T): Await(empty, lag=2)"
 
 
 def test_no_mutant_of_a_ring_stays_unknown(tmp_path: Path) -> None:

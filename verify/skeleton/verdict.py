@@ -163,8 +163,9 @@ def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals, *, divided: 
     renewed = phased.program.events
     checks = tuple(replace(c, event=renewed[c.event.id]) for c in operations.checks)
     inits = {name: tuple(renewed[e.id] for e in found) for name, found in signals.inits.items()}
+    changes = tuple((renewed[e.id], increases) for e, increases in operations.changes)
     return phased.program, Facts(
-        phased.flows, phased.starts, signals.slots, inits, signals.values, checks, phased.lives, shared
+        phased.flows, phased.starts, signals.slots, inits, signals.values, checks, phased.lives, shared, changes
     )
 
 

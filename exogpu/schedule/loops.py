@@ -46,14 +46,14 @@ def divide(at: Work, loop: Where, factor: int, *, tail: Tail = "perfect", names:
             f"{factor} divides the trip count", known, goal, f"the trip count is no multiple of {factor}", stmt.span
         )
     elif tail == "guard":
-        body = (If(less(here, stmt.hi), body, (), stmt.span),)
+        body = (If(less(here, stmt.hi), body, ()),)
         moves[0, 0] = (0, 0, 0, 0, 0, 0)
     else:
         goal = less(Int(-1), trips)
         at.prove("the trip count is not negative", known, goal, "the trip count can be negative", stmt.span)
         extra = _rest(at, stmt, factor, (outer, inner))
     rounded = quotient(trips, factor, "ceildiv" if tail == "guard" else "//")
-    nested = For(inner, Int(0), Int(factor), Seq(), body, stmt.span)
+    nested = For(inner, Int(0), Int(factor), Seq(), body)
     at.splice(path, 1, (replace(stmt, var=outer, lo=Int(0), hi=rounded, body=(nested,)), *extra), moves)
 
 
@@ -63,7 +63,7 @@ def _rest(at: Work, stmt: For, factor: int, taken: tuple[str, ...]) -> Block:
     var = at.fresh(f"{stmt.var}t", taken)
     start = add(stmt.lo, times(factor, quotient(trips, factor)))
     body = at.copy(substitute(stmt.body, {stmt.var: add(start, Var(var))}), (*taken, var))
-    return (For(var, Int(0), quotient(trips, factor, "%"), Seq(), body, stmt.span),)
+    return (For(var, Int(0), quotient(trips, factor, "%"), Seq(), body),)
 
 
 @operator

@@ -67,8 +67,8 @@ def run_ahead(at: Work, where: Where) -> None:
     later = tuple(a.primed(loop.var) for a in at.effects(first))
     failure = f"the rest of an iteration of `{loop.var}` cannot be exchanged with the statements of the next one"
     at.commute(given, at.effects(rest), later, failure)
-    before = If(less(loop.lo, loop.hi), at.copy(substitute(first, {loop.var: loop.lo})), (), loop.span)
-    ahead = If(less(following, loop.hi), substitute(first, {loop.var: following}), (), loop.span)
+    before = If(less(loop.lo, loop.hi), at.copy(substitute(first, {loop.var: loop.lo})), ())
+    ahead = If(less(following, loop.hi), substitute(first, {loop.var: following}), ())
     moves: Moves = {
         (0,): (1,),
         **block_moves((0, 0), 0, count, (1, 0, 0, 0)),

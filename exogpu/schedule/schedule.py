@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from difflib import unified_diff
@@ -14,10 +13,10 @@ from exogpu.ir.proc import Proc
 from exogpu.ir.wellformed import check
 from exogpu.schedule.cursor import Cursor, Gap, Where, choose
 from exogpu.schedule.errors import Refused
+from exogpu.schedule.origin import caller
 from exogpu.schedule.paths import Edit, Path
 from exogpu.schedule.patterns import parse
 from exogpu.schedule.signature import check_arguments, checked
-from exogpu.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +133,9 @@ class Schedule:
 
 def schedule(proc: Proc) -> Schedule:
     """The start of a schedule. What is derived stands in reports where its schedule starts; its statements stand where
-    they come from."""
+    they were written, and those that a step made where that step is called."""
     check_arguments(schedule, proc)
-    caller = sys._getframe(1)
-    line = caller.f_lineno
-    return Schedule(replace(proc, span=Span(caller.f_code.co_filename, line, 0, line, 0)))
+    return Schedule(replace(proc, span=caller()))
 
 
 def code(proc: Proc) -> str:

@@ -66,7 +66,7 @@ def stage(
     if not accesses:
         raise limit(f"the statements do not use the window of `{window.buffer}`", cursor.stmt.span)
     inside = staging.edges(edges, accesses)
-    alloc = Alloc(name, staging.info.dtype, staging.frame.shape, memory, cursor.stmt.span)
+    alloc = Alloc(name, staging.info.dtype, staging.frame.shape, memory)
     load = () if before == "nothing" else (staging.fill(before, edges, inside),)
     body = staging.redirected(cursor.block, memory, kept)
     writes = any(a.does is not Does.READ for a in accesses)

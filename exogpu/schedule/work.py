@@ -29,6 +29,7 @@ from exogpu.schedule.effects import Access, Does, effects
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import words
 from exogpu.schedule.facts import again, around, known, primed
+from exogpu.schedule.origin import caller, placed
 from exogpu.schedule.paths import Block, Edit, Moves, Path, block_at, spliced
 from exogpu.schedule.proving import Proved, Refuted, decide, fresh_engine, implied
 from exogpu.schedule.schedule import Obligation, Schedule, Step, rebound
@@ -274,32 +275,40 @@ def operator(rewrite: Callable[Concatenate[Work, P], None]) -> Callable[Concaten
         if not isinstance(schedule, Schedule):
             text = f"`{rewrite.__name__}` changes a schedule, and is given a {type(schedule).__name__}"
             raise Refused("schedule.argument", text, help="start one with `schedule(procedure)`")
-        work = Work(schedule, schedule.proc)
-        check_arguments(rewrite, work, *args, **keywords)
-        told = (
-            *(_argument(schedule, a) for a in args),
-            *(f"{n}={_argument(schedule, a)}" for n, a in keywords.items()),
-        )
-        rewrite(work, *args, **keywords)
-        _check(schedule.proc, work.proc, rewrite.__name__)
-
-        def again(fresh: Schedule) -> Schedule:
-            given = [rebound(a, fresh) for a in args]
-            return apply(fresh, *given, **{name: rebound(a, fresh) for name, a in keywords.items()})
-
-        step = Step(
-            rewrite.__name__,
-            tuple(told),
-            tuple(work.obligations),
-            work.reassociated,
-            work.proc,
-            tuple(work.edits),
-            tuple(work.labels),
-            again,
-        )
-        return replace(schedule, steps=(*schedule.steps, step))
+        return _applied(rewrite, caller(), schedule, *args, **keywords)
 
     return apply
+
+
+def _applied(
+    rewrite: Callable[Concatenate[Work, P], None], place: Span, schedule: Schedule, *args: P.args, **keywords: P.kwargs
+) -> Schedule:
+    """The schedule with a step more, which is called at a place."""
+    work = Work(schedule, schedule.proc)
+    check_arguments(rewrite, work, *args, **keywords)
+    told = (
+        *(_argument(schedule, a) for a in args),
+        *(f"{n}={_argument(schedule, a)}" for n, a in keywords.items()),
+    )
+    rewrite(work, *args, **keywords)
+    proc = placed(schedule.proc, work.proc, place)
+    _check(schedule.proc, proc, rewrite.__name__)
+
+    def again(fresh: Schedule) -> Schedule:
+        given = [rebound(a, fresh) for a in args]
+        return _applied(rewrite, place, fresh, *given, **{name: rebound(a, fresh) for name, a in keywords.items()})
+
+    step = Step(
+        rewrite.__name__,
+        tuple(told),
+        tuple(work.obligations),
+        work.reassociated,
+        proc,
+        tuple(work.edits),
+        tuple(work.labels),
+        again,
+    )
+    return replace(schedule, steps=(*schedule.steps, step))
 
 
 def _argument(schedule: Schedule, argument: Any) -> str:

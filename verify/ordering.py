@@ -81,7 +81,7 @@ class Violated:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """Neither, with the reason; `exhausted`: the solver spent its budget."""
+    """Neither, with the reason; `exhausted`: the solver spent its budget, or the search its candidates."""
 
     reason: str
     exhausted: bool = False
@@ -96,12 +96,12 @@ Outcome = Proved | Violated | Undecided | Impossible
 
 
 def decide(program: Program, goal: Goal) -> Outcome:
-    """Proves or refutes a goal for all sizes; where the solver is overtaxed, once more without what it has met before:
-    other goals' chains, and the state in which it was left."""
+    """Proves or refutes a goal for all sizes; where the search is overtaxed, once more without what the solver has met
+    before (other goals' chains, and the state in which it was left), and with every candidate looked at."""
     try:
         found = _ChainSearch(program, goal).run()
         if isinstance(found, Undecided) and found.exhausted:
-            return _ChainSearch(replace(program), goal).run()
+            return _ChainSearch(replace(program), goal, thorough=True).run()
         return found
     except NoClosedForm as error:
         return Undecided(f"no closed form for an ordinal: {error}")
@@ -137,8 +137,9 @@ class _Direction:
 
 
 class _ChainSearch:
-    def __init__(self, program: Program, goal: Goal) -> None:
+    def __init__(self, program: Program, goal: Goal, *, thorough: bool = False) -> None:
         self.goal = goal
+        self.thorough = thorough
         self.session = Session(program, goal.name, {"x": goal.source, "y": goal.target})
         self.chains: dict[str, _Known] = {}
         self.rounds = 0
@@ -169,7 +170,7 @@ class _ChainSearch:
                     outcome = self._examine(values)
                     if outcome is not None:
                         return outcome
-        return Undecided(f"no proof and no counterexample after {ROUNDS} candidate pairs")
+        return Undecided(f"no proof and no counterexample after {ROUNDS} candidate pairs", exhausted=True)
 
     def _proof(self, core: frozenset[str]) -> Proved:
         used = [known for name, known in self.chains.items() if name in core]
@@ -189,7 +190,7 @@ class _ChainSearch:
 
     def _examine(self, values: Values) -> Outcome | None:
         """A violation, or None after new chains or product facts exclude the model."""
-        if self.session.far_fetched(values) and self.session.refine(values):
+        if not self.thorough and self.session.far_fetched(values) and self.session.refine(values):
             return None
         try:
             return self._judge(values)

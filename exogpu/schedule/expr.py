@@ -9,9 +9,9 @@ from typing import Annotated
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.print_expr import cond_text, index_text
 from exogpu.ir.syntax import COMPARISONS, FUNCTIONS, OPERATORS
+from exogpu.ir.terms import add, divide, subtract, times
 from exogpu.schedule.errors import Refused
 from exogpu.schedule.signature import checked
-from exogpu.schedule.terms import add, divide, subtract, times
 
 
 @dataclass(frozen=True, slots=True, eq=False)

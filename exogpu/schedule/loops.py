@@ -9,14 +9,14 @@ from exogpu.ir.index import Cmp, Int, Var
 from exogpu.ir.linear import literal
 from exogpu.ir.stmt import Alloc, For, If, Role, Seq, Stmt
 from exogpu.ir.substitute import alike, declared, substitute
+from exogpu.ir.terms import add, both, either, equal, less, negated, subtract, times
+from exogpu.ir.terms import divide as quotient
 from exogpu.ir.walk import children, index_names, substitute_index, with_blocks
 from exogpu.schedule.cursor import Place, Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import IndexLike, as_index, words
 from exogpu.schedule.facts import primed
 from exogpu.schedule.paths import Block, Moves, Path, block_at, block_moves, stmt_at
-from exogpu.schedule.terms import add, both, either, equal, less, negated, subtract, times
-from exogpu.schedule.terms import divide as quotient
 from exogpu.schedule.work import Work, operator
 
 Tail = Literal["perfect", "guard", "cut"]

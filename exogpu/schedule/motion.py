@@ -7,6 +7,7 @@ from dataclasses import replace
 from exogpu.ir.index import Int, Var
 from exogpu.ir.stmt import Alloc, For, If, Stmt
 from exogpu.ir.substitute import substitute
+from exogpu.ir.terms import add, less
 from exogpu.ir.uses import indices
 from exogpu.ir.walk import index_names, walk
 from exogpu.schedule.cursor import Where
@@ -14,7 +15,6 @@ from exogpu.schedule.effects import Does
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.facts import primed
 from exogpu.schedule.paths import Block, Moves, Path, block_moves, stmt_at
-from exogpu.schedule.terms import add, less
 from exogpu.schedule.work import Work, operator
 
 

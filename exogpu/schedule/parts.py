@@ -8,6 +8,7 @@ from typing import Literal
 from exogpu.ir.index import Int, Var
 from exogpu.ir.interp.plan import reassociable
 from exogpu.ir.stmt import Alloc, Assign, For, If, InstrCall, Stmt, Window
+from exogpu.ir.terms import add, equal, less, subtract
 from exogpu.ir.types import Memory, Rmem
 from exogpu.ir.value import Num, Read
 from exogpu.ir.walk import children, index_names, with_blocks
@@ -19,7 +20,6 @@ from exogpu.schedule.loops import cut
 from exogpu.schedule.paths import Block, Moves, block_moves
 from exogpu.schedule.schedule import Schedule
 from exogpu.schedule.signature import checked
-from exogpu.schedule.terms import add, equal, less, subtract
 from exogpu.schedule.work import Work, operator
 
 PRIVATE = Rmem()

@@ -12,8 +12,8 @@ from time import perf_counter
 
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Cond
+from exogpu.ir.terms import both
 from exogpu.schedule.errors import Counterexample
-from exogpu.schedule.terms import both
 from exogpu.smt.context import Context
 from exogpu.smt.implication import contradicting, names_of
 from exogpu.smt.poly import symbol

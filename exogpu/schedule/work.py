@@ -19,6 +19,7 @@ from exogpu.ir.interp.plan import buffers_of, reassociable, types_of
 from exogpu.ir.proc import Proc, SizeArg
 from exogpu.ir.stmt import Alloc, For, If
 from exogpu.ir.substitute import declared, rename
+from exogpu.ir.terms import both, either, within
 from exogpu.ir.types import Scalar
 from exogpu.ir.uses import barriers, elements
 from exogpu.ir.walk import index_names, walk
@@ -34,7 +35,6 @@ from exogpu.schedule.paths import Block, Edit, Moves, Path, block_at, spliced
 from exogpu.schedule.proving import Proved, Refuted, decide, fresh_engine, implied
 from exogpu.schedule.schedule import Obligation, Schedule, Step, rebound
 from exogpu.schedule.signature import check_arguments
-from exogpu.schedule.terms import both, either, within
 from exogpu.smt.solver import Engine
 from exogpu.source import NOWHERE, Span
 
@@ -329,8 +329,9 @@ def _argument(schedule: Schedule, argument: Any) -> str:
 
 def _check(before: Proc, after: Proc, name: str) -> None:
     """The result means something: whatever does not was asked for, except for names, which operators choose."""
-    old = {(d.code, d.message) for d in check_meaning(before)}
-    for found in check_meaning(after):
+    problems = check_meaning(after)
+    old = {(d.code, d.message) for d in check_meaning(before)} if problems else set()
+    for found in problems:
         if (found.code, found.message) in old:
             continue
         if found.code in ("lang.scope", "lang.duplicate_name", "lang.rank"):

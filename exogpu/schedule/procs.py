@@ -34,7 +34,7 @@ def extract(s: Schedule, where: Where, name: str) -> Schedule:
     """A schedule of its own for statements: of a procedure that takes the sizes and loop variables around them as
     sizes, with what is known of them as preconditions, and the buffers that they use as tensors. `put_back` puts the
     result in."""
-    return Schedule(_extracted(s, s.find(where), name))
+    return Schedule(_extracted(s, s.find(where), name), engine=s.engine)
 
 
 def _extracted(s: Schedule, cursor: Cursor, name: str) -> Proc:

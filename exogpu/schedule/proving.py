@@ -51,7 +51,7 @@ Answer = Proved | Refuted | Undecided
 
 
 def fresh_engine() -> Engine:
-    """An engine for the questions of one step: making one costs more than most questions. Counterexamples come from
+    """An engine for the questions of one schedule: making one costs more than most questions. Counterexamples come from
     engines of their own, so that they do not depend on what was asked before."""
     return Engine(TermApi())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 from typing import Any
 
@@ -16,7 +16,9 @@ from exogpu.schedule.errors import Refused
 from exogpu.schedule.origin import caller
 from exogpu.schedule.paths import Edit, Path
 from exogpu.schedule.patterns import parse
+from exogpu.schedule.proving import fresh_engine
 from exogpu.schedule.signature import check_arguments, checked
+from exogpu.smt.solver import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +60,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A procedure and how it was derived."""
+    """A procedure and how it was derived; `engine` proves what further steps need."""
 
     original: Proc
     steps: tuple[Step, ...] = ()
+    engine: Engine = field(default_factory=fresh_engine, compare=False, repr=False)
 
     @property
     def proc(self) -> Proc:

@@ -32,10 +32,9 @@ from exogpu.schedule.expr import words
 from exogpu.schedule.facts import again, around, known, primed
 from exogpu.schedule.origin import caller, placed
 from exogpu.schedule.paths import Block, Edit, Moves, Path, block_at, spliced
-from exogpu.schedule.proving import Proved, Refuted, decide, fresh_engine, implied
+from exogpu.schedule.proving import Proved, Refuted, decide, implied
 from exogpu.schedule.schedule import Obligation, Schedule, Step, rebound
 from exogpu.schedule.signature import check_arguments
-from exogpu.smt.solver import Engine
 from exogpu.source import NOWHERE, Span
 
 P = ParamSpec("P")
@@ -51,7 +50,6 @@ class Work:
     edits: list[Edit] = field(default_factory=list)
     labels: list[tuple[str, Path, int]] = field(default_factory=list)
     reassociated: bool = False
-    engine: Engine = field(default_factory=fresh_engine)
 
     # -- looking ---------------------------------------------------------------------------------------------------
 
@@ -167,7 +165,7 @@ class Work:
 
     def implied(self, known: Sequence[Cond], goal: Cond, said: str | None = None) -> bool:
         """Whether the solver proves a condition, which is then noted, as `said`; an answer, not a side condition."""
-        answer = implied(known, goal, self.engine)
+        answer = implied(known, goal, self.schedule.engine)
         if answer is not None:
             self.note(said or goal, answer)
         return answer is not None
@@ -240,7 +238,7 @@ class Work:
     def _sums(self, given: Sequence[Cond], a: Access, b: Access) -> None:
         """Two additions commute; unless they never meet or are exact, the sum is taken in another order."""
         if self.buffers[a.buffer].dtype.is_float and not self.reassociated:
-            self.reassociated = implied((*given, *a.given, *b.given), distinct(a, b), self.engine) is None
+            self.reassociated = implied((*given, *a.given, *b.given), distinct(a, b), self.schedule.engine) is None
 
     # -- editing ---------------------------------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ def index(ctx: Context, node: ast.expr) -> Index:
         case ast.Name():
             return _named(ctx, node)
         case ast.Attribute():
-            return Int(_captured_integer(ctx, node, ctx.constant(node)), ctx.span(node))
+            return Int(_captured_integer(ctx, node, ctx.path(node)), ctx.span(node))
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))) if not isinstance(value, bool):
             return Int(-value, ctx.span(node))
         case ast.UnaryOp(op=ast.USub(), operand=operand):

@@ -163,6 +163,15 @@ class Context:
         shadowed = isinstance(root, ast.Name) and self.local(root.id) is not None
         return None if shadowed else self.outer(node)
 
+    def path(self, node: ast.Attribute) -> object:
+        """As `constant`, for an attribute path; rejects one that starts with a name which nothing declares."""
+        root: ast.expr = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if isinstance(root, ast.Name):
+            self.lookup(root)
+        return self.constant(node)
+
     def outer(self, node: ast.expr) -> object:
         """As `constant`, where a name declared in the function has no meaning: called functions, types, memories."""
         if isinstance(node, ast.Name):

@@ -90,7 +90,7 @@ def _signed(ctx: Context, node: ast.expr, negative: bool, operand: ast.expr) -> 
 
 
 def _named(ctx: Context, node: ast.Name | ast.Attribute) -> Value:
-    entity = ctx.lookup(node) if isinstance(node, ast.Name) else ctx.constant(node)
+    entity = ctx.lookup(node) if isinstance(node, ast.Name) else ctx.path(node)
     match entity:
         case DataScalar(name):
             return Read(name, (), ctx.span(node))

@@ -11,10 +11,11 @@ from functools import reduce
 
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import ORDINAL, Bin, Bool, BoolOp, Cmp, Cond, Index, IndexOp, Int, Not, Var
+from exogpu.ir.integers import as_integer
 from exogpu.ir.linear import fold, literal
 from exogpu.ir.syntax import COMPARISONS, FUNCTIONS, OPERATORS
 from exogpu.lang.errors import Rejected, reject
-from exogpu.lang.scope import BarrierName, Buffer, Context, DataScalar, Declared, Variable, as_integer
+from exogpu.lang.scope import BarrierName, Buffer, Context, DataScalar, Declared, Variable
 from exogpu.lang.surface import Word
 
 DIVISIONS = ("//", "%", "ceildiv")

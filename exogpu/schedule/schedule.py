@@ -10,6 +10,7 @@ from typing import Any
 from exogpu.diagnostics import BadInput
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
+from exogpu.ir.substitute import declared
 from exogpu.ir.wellformed import check
 from exogpu.schedule.cursor import Cursor, Gap, Where, choose
 from exogpu.schedule.errors import Refused
@@ -96,8 +97,18 @@ class Schedule:
         for n, step in reversed([*enumerate(self.steps, 1)]):
             for name, path, count in step.labels:
                 if name == where:
+                    self._only_a_label(name)
                     return self.forward(Cursor(step.proc, n, path, count))
         return choose(self.proc, len(self.steps), parse(where))
+
+    def _only_a_label(self, name: str) -> None:
+        """Refuses a label that a later step has made the name of something else, too."""
+        if name in declared(self.proc.body):
+            found = choose(self.proc, len(self.steps), parse(name))
+            help = f"for that write a whole statement as a pattern, as in `for {name} in _: _` or `{name}: _`"
+            raise Refused(
+                "schedule.pattern", f"`{name}` is a label, and the name of `{found}`", found.stmt.span, help=help
+            )
 
     @checked
     def forward(self, cursor: Cursor) -> Cursor:

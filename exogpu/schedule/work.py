@@ -34,7 +34,7 @@ from exogpu.schedule.origin import caller, placed
 from exogpu.schedule.paths import Block, Edit, Moves, Path, block_at, spliced
 from exogpu.schedule.proving import Proved, Refuted, decide, implied
 from exogpu.schedule.schedule import Obligation, Schedule, Step, rebound
-from exogpu.schedule.signature import check_arguments
+from exogpu.schedule.signature import check_arguments, plain
 from exogpu.source import NOWHERE, Span
 
 P = ParamSpec("P")
@@ -273,7 +273,8 @@ def operator(rewrite: Callable[Concatenate[Work, P], None]) -> Callable[Concaten
         if not isinstance(schedule, Schedule):
             text = f"`{rewrite.__name__}` changes a schedule, and is given a {type(schedule).__name__}"
             raise Refused("schedule.argument", text, help="start one with `schedule(procedure)`")
-        return _applied(rewrite, caller(), schedule, *args, **keywords)
+        named = {name: plain(value) for name, value in keywords.items()}
+        return _applied(rewrite, caller(), schedule, *map(plain, args), **named)
 
     return apply
 

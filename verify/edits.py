@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from exogpu.ir.collective import WARP, WARPGROUP, Collective, inside, whole
 from exogpu.ir.evaluate import const
@@ -149,9 +150,11 @@ def with_held(head: str, held: Sequence[str]) -> str:
     return shortened([f"{head}: {held[0]}{' ...' * (len(held) > 1)}"]) if held else head
 
 
-def described(stmt: Stmt) -> str:
-    """The name and the line."""
-    return f"{name(stmt)} at line {stmt.span.line}"
+def described(stmt: Stmt, other: Stmt) -> str:
+    """The name and the line, with the file if the other statement is in another one."""
+    span = stmt.span
+    place = f"line {span.line}" if span.file == other.span.file else f"{Path(span.file).name}:{span.line}"
+    return f"{name(stmt)} at {place}"
 
 
 # -- edits of one statement ------------------------------------------------------------------------------------------
@@ -170,14 +173,14 @@ def moved(site: Site) -> Iterator[Edit]:
         return
     if site.index > 0:
         before = site.block[site.index - 1]
-        yield Edit("move", f"{name(stmt)} before {described(before)}", stmt.span, site.moved(site.index - 1))
+        yield Edit("move", f"{name(stmt)} before {described(before, stmt)}", stmt.span, site.moved(site.index - 1))
     if site.index < last:
         after = site.block[site.index + 1]
-        yield Edit("move", f"{name(stmt)} after {described(after)}", stmt.span, site.moved(site.index + 1))
+        yield Edit("move", f"{name(stmt)} after {described(after, stmt)}", stmt.span, site.moved(site.index + 1))
     if isinstance(stmt, InstrCall) and isinstance(stmt.instr.effect, ProxyFence):
         for n in range(site.index + 2, last + 1):
             if any(isinstance(s, Arrive | Fence) for s in walk((site.block[n],))):
-                what = f"{name(stmt)} after {described(site.block[n])}"
+                what = f"{name(stmt)} after {described(site.block[n], stmt)}"
                 yield Edit("move", what, stmt.span, site.moved(n))
                 return
 

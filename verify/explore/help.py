@@ -24,7 +24,7 @@ HELP = {
     "wgmma.reg_inflight": "wait for the wgmma group before its registers are touched",
     "wgmma.convergence": "let all 128 threads of a warpgroup execute it",
     "group.wrong_thread": "wait in the thread that issued and committed the operations",
-    "group.depth": "wait until fewer groups are pending",
+    "group.depth": "commit the operation before the wait, and let the wait leave fewer of the youngest groups pending",
     "bar.divergence": "let all threads execute it, or use bar_sync with the number of those that do",
     "bar.recycle": "let a thread that arrives wait for the generation before it arrives for the next",
     "bar.id_count_mismatch": "give all participants of a barrier the same count",

@@ -10,11 +10,9 @@ from exogpu.codegen.rewrite import Rewriter, rewrite_leaf
 from exogpu.ir.index import Bool, Cond, Index, Int
 from exogpu.ir.instr import InOrder
 from exogpu.ir.proc import MAX_SIZE, Proc, SizeArg
-from exogpu.ir.stmt import Alloc, Arrive, Assign, Await, Fence, For, If, InstrCall, Role, Stmt, Unroll, Window
+from exogpu.ir.stmt import Alloc, Arrive, Assign, Await, Block, Fence, For, If, InstrCall, Role, Stmt, Unroll, Window
 from exogpu.ir.types import Rmem
 from exogpu.ir.walk import children, reads, substitute_cond, substitute_index, walk, with_blocks
-
-Block = tuple[Stmt, ...]
 
 
 def project(block: Block, role: str | None) -> Block:

@@ -17,12 +17,11 @@ from exogpu.ir.index import Bin, Cmp, Int
 from exogpu.ir.instr import HoldsPhase, Instr, ProxyFence, WaitGroup
 from exogpu.ir.printer import statement_text
 from exogpu.ir.proc import Proc
-from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, For, If, IndexArg, InstrCall, Role, Stmt, Threads
+from exogpu.ir.stmt import Alloc, Arrive, Await, Block, Fence, For, If, IndexArg, InstrCall, Role, Stmt, Threads
 from exogpu.ir.types import Smem
 from exogpu.ir.walk import children, walk, with_blocks
 from exogpu.source import Span, excerpt, shortened
 
-Block = tuple[Stmt, ...]
 BYTES = 16
 """Change of expected bytes: the granularity of a bulk copy."""
 UNITS = {1: "thread", WARP: "warp", WARPGROUP: "warpgroup"}

@@ -30,14 +30,14 @@ from exogpu.codegen.lower.role import set_registers
 from exogpu.codegen.lower.state import C_TYPES, Gathered, MapSpec, State, barrier_name
 from exogpu.codegen.lower.statement import lower_block
 from exogpu.codegen.lower.team import CTA_RANK, cluster, plus
-from exogpu.codegen.specialise import Block, project, size_facts, specialise
+from exogpu.codegen.specialise import project, size_facts, specialise
 from exogpu.ir.collective import WARP
 from exogpu.ir.index import Int
 from exogpu.ir.instr import BufferInfo, Mode
 from exogpu.ir.layout import SharedLayout, plan_layout
 from exogpu.ir.named import plan_barriers
 from exogpu.ir.proc import Proc, RoleDecl, ScalarArg, SizeArg, TensorArg
-from exogpu.ir.stmt import Alloc, Arrive, Assign, InstrCall
+from exogpu.ir.stmt import Alloc, Arrive, Assign, Block, InstrCall
 from exogpu.ir.types import Gmem, Scalar
 from exogpu.ir.walk import walk
 

@@ -81,7 +81,7 @@ class For:
     lo: Index
     hi: Index
     mode: Mode
-    body: tuple[Stmt, ...]
+    body: Block
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -90,8 +90,8 @@ class If:
     """A conditional on sizes and loop variables."""
 
     cond: Cond
-    then: tuple[Stmt, ...]
-    orelse: tuple[Stmt, ...]
+    then: Block
+    orelse: Block
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -105,7 +105,7 @@ class Role:
     """
 
     name: str
-    body: tuple[Stmt, ...]
+    body: Block
     span: Span = field(default=NOWHERE, compare=False)
     index: Index | None = None
 
@@ -211,3 +211,4 @@ class Await:
 
 
 Stmt = Assign | Alloc | For | If | Role | InstrCall | Fence | Arrive | Await
+Block = tuple[Stmt, ...]

@@ -11,6 +11,7 @@ from exogpu.ir.stmt import (
     Arrive,
     Assign,
     Await,
+    Block,
     Fence,
     For,
     If,
@@ -25,8 +26,6 @@ from exogpu.ir.stmt import (
 )
 from exogpu.ir.value import FromIndex, Read, Select, Value
 from exogpu.ir.walk import children, map_value, substitute_cond, substitute_index
-
-Block = tuple[Stmt, ...]
 
 
 @dataclass(frozen=True, slots=True)

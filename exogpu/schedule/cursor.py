@@ -10,11 +10,11 @@ from typing import Annotated
 
 from exogpu.ir.index import Var
 from exogpu.ir.proc import Proc
-from exogpu.ir.stmt import For, Stmt
+from exogpu.ir.stmt import Block, For, Stmt
 from exogpu.ir.walk import children
 from exogpu.schedule.errors import Refused
 from exogpu.schedule.expr import Expr
-from exogpu.schedule.paths import Block, Path, block_at, stmt_at
+from exogpu.schedule.paths import Path, block_at, stmt_at
 from exogpu.schedule.patterns import Pattern, header, matches, parse
 from exogpu.schedule.signature import checked
 

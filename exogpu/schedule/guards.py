@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from exogpu.ir.index import Cond
-from exogpu.ir.stmt import Alloc, If
+from exogpu.ir.stmt import Alloc, Block, If
 from exogpu.ir.terms import both, equal, negated
 from exogpu.ir.value import Arith, Cast, Neg, Num, Read, Select, Value
 from exogpu.ir.walk import walk
@@ -18,7 +18,7 @@ from exogpu.schedule.cover import covers
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.effects import Access, Does, effects
 from exogpu.schedule.errors import limit
-from exogpu.schedule.paths import Block, Moves, Path, block_at, block_moves, spliced
+from exogpu.schedule.paths import Moves, Path, block_at, block_moves, spliced
 from exogpu.schedule.work import Work, operator
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from exogpu.ir.index import Cmp, Int, Var
 from exogpu.ir.linear import literal
-from exogpu.ir.stmt import Alloc, For, If, Role, Seq, Stmt
+from exogpu.ir.stmt import Alloc, Block, For, If, Role, Seq, Stmt
 from exogpu.ir.substitute import alike, declared, substitute
 from exogpu.ir.terms import add, both, either, equal, less, negated, subtract, times
 from exogpu.ir.terms import divide as quotient
@@ -16,7 +16,7 @@ from exogpu.schedule.cursor import Place, Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import IndexLike, as_index, words
 from exogpu.schedule.facts import primed
-from exogpu.schedule.paths import Block, Moves, Path, block_at, block_moves, stmt_at
+from exogpu.schedule.paths import Moves, Path, block_at, block_moves, stmt_at
 from exogpu.schedule.work import Work, operator
 
 Tail = Literal["perfect", "guard", "cut"]

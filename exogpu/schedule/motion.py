@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from exogpu.ir.index import Int, Var
-from exogpu.ir.stmt import Alloc, For, If, Stmt
+from exogpu.ir.stmt import Alloc, Block, For, If, Stmt
 from exogpu.ir.substitute import substitute
 from exogpu.ir.terms import add, less
 from exogpu.ir.uses import indices
@@ -14,7 +14,7 @@ from exogpu.schedule.cursor import Where
 from exogpu.schedule.effects import Does
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.facts import primed
-from exogpu.schedule.paths import Block, Moves, Path, block_moves, stmt_at
+from exogpu.schedule.paths import Moves, Path, block_moves, stmt_at
 from exogpu.schedule.work import Work, operator
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from exogpu.ir.index import Bool, Cond, Var
-from exogpu.ir.stmt import Assign
+from exogpu.ir.stmt import Assign, Block
 from exogpu.ir.terms import both, either, equal, less
 from exogpu.schedule.effects import Access, Does
-from exogpu.schedule.paths import Block, stmt_at
+from exogpu.schedule.paths import stmt_at
 
 
 @dataclass(frozen=True, slots=True)

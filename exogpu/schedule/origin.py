@@ -15,10 +15,9 @@ from typing import TypeVar
 
 from exogpu.ir.proc import Arg, BarrierDecl, NamedBarrier, Proc, Require, RoleDecl
 from exogpu.ir.proc import Block as Launch
-from exogpu.ir.stmt import Assign, BarrierRef, InstrCall, Operand, Stmt, Window
+from exogpu.ir.stmt import Assign, BarrierRef, Block, InstrCall, Operand, Stmt, Window
 from exogpu.ir.value import Value
 from exogpu.ir.walk import children, map_value, walk, with_blocks
-from exogpu.schedule.paths import Block
 from exogpu.source import NOWHERE, Span
 
 PACKAGE = __name__.rpartition(".")[0]

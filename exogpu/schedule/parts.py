@@ -7,7 +7,7 @@ from typing import Literal
 
 from exogpu.ir.index import Int, Var
 from exogpu.ir.interp.plan import reassociable
-from exogpu.ir.stmt import Alloc, Assign, For, If, InstrCall, Stmt, Window
+from exogpu.ir.stmt import Alloc, Assign, Block, For, If, InstrCall, Stmt, Window
 from exogpu.ir.terms import add, equal, less, subtract
 from exogpu.ir.types import Memory, Rmem
 from exogpu.ir.value import Num, Read
@@ -17,7 +17,7 @@ from exogpu.schedule.dead import eliminate
 from exogpu.schedule.effects import Does
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.loops import cut
-from exogpu.schedule.paths import Block, Moves, block_moves
+from exogpu.schedule.paths import Moves, block_moves
 from exogpu.schedule.schedule import Schedule
 from exogpu.schedule.signature import checked
 from exogpu.schedule.work import Work, operator

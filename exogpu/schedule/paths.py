@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from exogpu.ir.stmt import Stmt
+from exogpu.ir.stmt import Block, Stmt
 from exogpu.ir.walk import children, with_blocks
 
 Path = tuple[int, ...]
-Block = tuple[Stmt, ...]
 
 
 def block_at(body: Block, path: Path) -> Block:

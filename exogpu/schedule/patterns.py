@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 from exogpu.ir.printer import statement_lines
 from exogpu.ir.proc import Proc
-from exogpu.ir.stmt import Alloc, For, Stmt
+from exogpu.ir.stmt import Alloc, Block, For, Stmt
 from exogpu.ir.walk import children, with_blocks
 from exogpu.schedule.errors import Refused
-from exogpu.schedule.paths import Block, Path, block_at
+from exogpu.schedule.paths import Path, block_at
 
 ANY = "_"
 _BLOCKS = ("body", "orelse")

@@ -12,7 +12,7 @@ from exogpu.ir.index import Var
 from exogpu.ir.interp.plan import buffers_of
 from exogpu.ir.preconditions import is_size, known_sizes
 from exogpu.ir.proc import Arg, Proc, Require, ScalarArg, SizeArg, TensorArg
-from exogpu.ir.stmt import Alloc, For, InstrCall
+from exogpu.ir.stmt import Alloc, Block, For, InstrCall
 from exogpu.ir.substitute import declared, rename
 from exogpu.ir.types import Gmem
 from exogpu.ir.uses import elements
@@ -21,7 +21,7 @@ from exogpu.schedule.cursor import Cursor, Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import words
 from exogpu.schedule.facts import around, known
-from exogpu.schedule.paths import Block, Moves, Path, block_at, spliced
+from exogpu.schedule.paths import Moves, Path, block_at, spliced
 from exogpu.schedule.patterns import statements
 from exogpu.schedule.proving import Proved, decide
 from exogpu.schedule.schedule import Schedule

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from exogpu.ir.index import Index, Int
 from exogpu.ir.linear import Linear, linear
 from exogpu.ir.print_expr import index_text
-from exogpu.ir.stmt import Assign, InstrCall, Operand, Point, Range, Stmt, Window
+from exogpu.ir.stmt import Assign, Block, InstrCall, Operand, Point, Range, Stmt, Window
 from exogpu.ir.substitute import Change, change
 from exogpu.ir.terms import total
 from exogpu.ir.value import Read, Value
 from exogpu.ir.walk import children, map_value, with_blocks
 from exogpu.schedule.effects import Buffers
 from exogpu.schedule.errors import limit
-from exogpu.schedule.paths import Block, Path
+from exogpu.schedule.paths import Path
 
 Dims = tuple[Point | Range, ...]
 Site = tuple[Path, tuple[Index, ...]]

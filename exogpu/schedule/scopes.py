@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from exogpu.ir.index import Cond, Var
-from exogpu.ir.stmt import Alloc, For, If, Role, Stmt
+from exogpu.ir.stmt import Alloc, Block, For, If, Role, Stmt
 from exogpu.ir.substitute import substitute
 from exogpu.ir.walk import children, index_names, with_blocks
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import CondLike, as_cond
-from exogpu.schedule.paths import Block, Moves, Path, block_at, block_moves, stmt_at
+from exogpu.schedule.paths import Moves, Path, block_at, block_moves, stmt_at
 from exogpu.schedule.work import Work, operator
 
 

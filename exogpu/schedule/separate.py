@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 from exogpu.ir.index import Index
 from exogpu.ir.linear import literal
-from exogpu.ir.stmt import Assign, Stmt
+from exogpu.ir.stmt import Assign, Block, Stmt
 from exogpu.ir.value import Read, Value
 from exogpu.ir.walk import children, map_value, with_blocks
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.dimensions import Allocated
 from exogpu.schedule.errors import limit
-from exogpu.schedule.paths import Block, Moves
+from exogpu.schedule.paths import Moves
 from exogpu.schedule.work import Work, operator
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 from exogpu.ir.index import Bool, Cmp, Cond, Index, Int, Var
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.interp.plan import reassociable
-from exogpu.ir.stmt import Alloc, Assign, For, If, InstrCall, Point, Seq, Stmt
+from exogpu.ir.stmt import Alloc, Assign, Block, For, If, InstrCall, Point, Seq, Stmt
 from exogpu.ir.substitute import declared
 from exogpu.ir.terms import both, either, negated, within
 from exogpu.ir.types import Memory, Rmem
@@ -19,7 +19,7 @@ from exogpu.schedule.cursor import Where
 from exogpu.schedule.effects import Access, Does, effects
 from exogpu.schedule.errors import limit
 from exogpu.schedule.expr import words
-from exogpu.schedule.paths import Block, Moves, Path, block_at, stmt_at
+from exogpu.schedule.paths import Moves, Path, block_at, stmt_at
 from exogpu.schedule.redirect import Dims, Redirect, Site
 from exogpu.schedule.windows import Frame, WindowLike, as_window
 from exogpu.schedule.work import Work, operator

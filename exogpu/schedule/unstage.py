@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from exogpu.ir.index import Bool, Cond, Index, Var
-from exogpu.ir.stmt import Assign, Stmt
+from exogpu.ir.stmt import Assign, Block, Stmt
 from exogpu.ir.substitute import Change, change_value
 from exogpu.ir.terms import equal
 from exogpu.ir.value import Read, Value
@@ -18,7 +18,7 @@ from exogpu.schedule.dimensions import Allocated
 from exogpu.schedule.effects import Access, Does
 from exogpu.schedule.errors import limit
 from exogpu.schedule.order import Order
-from exogpu.schedule.paths import Block, Path, same, stmt_at
+from exogpu.schedule.paths import Path, same, stmt_at
 from exogpu.schedule.placement import exact
 from exogpu.schedule.work import Work, operator
 

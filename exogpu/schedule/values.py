@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from exogpu.ir.index import Int
 from exogpu.ir.print_expr import value_text
-from exogpu.ir.stmt import Alloc, Assign
+from exogpu.ir.stmt import Alloc, Assign, Block
 from exogpu.ir.substitute import Change, change
 from exogpu.ir.types import Memory, Rmem, Scalar
 from exogpu.ir.uses import elements, values
@@ -16,7 +16,7 @@ from exogpu.ir.walk import map_value, walk
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.effects import Does
 from exogpu.schedule.errors import Refused, limit
-from exogpu.schedule.paths import Block, Moves, block_at
+from exogpu.schedule.paths import Moves, block_at
 from exogpu.schedule.patterns import expression as pattern
 from exogpu.schedule.patterns import same_expression
 from exogpu.schedule.work import Work, operator

@@ -17,7 +17,7 @@ from exogpu.ir.index import Cmp, Cond, Index, Int, Var
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.interp.plan import buffers_of, reassociable, types_of
 from exogpu.ir.proc import Proc, SizeArg
-from exogpu.ir.stmt import Alloc, For, If
+from exogpu.ir.stmt import Alloc, Block, For, If
 from exogpu.ir.substitute import declared, rename
 from exogpu.ir.terms import both, either, within
 from exogpu.ir.types import Scalar
@@ -31,7 +31,7 @@ from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import words
 from exogpu.schedule.facts import again, around, known, primed
 from exogpu.schedule.origin import caller, placed
-from exogpu.schedule.paths import Block, Edit, Moves, Path, block_at, spliced
+from exogpu.schedule.paths import Edit, Moves, Path, block_at, spliced
 from exogpu.schedule.proving import Proved, Refuted, decide, implied
 from exogpu.schedule.schedule import Obligation, Schedule, Step, rebound
 from exogpu.schedule.signature import check_arguments, plain

@@ -6,11 +6,9 @@ from dataclasses import replace
 
 from exogpu.ir.completion import completes_on, completing_on
 from exogpu.ir.proc import Proc
-from exogpu.ir.stmt import InstrCall, Stmt
+from exogpu.ir.stmt import Block, InstrCall, Stmt
 from exogpu.ir.walk import children, with_blocks
 from exogpu.verify.edits import only_synchronises
-
-Block = tuple[Stmt, ...]
 
 
 def bare(proc: Proc) -> Proc:

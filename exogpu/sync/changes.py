@@ -8,12 +8,11 @@ from difflib import SequenceMatcher
 from typing import TypeVar
 
 from exogpu.ir.proc import BarrierDecl, NamedBarrier, Proc
-from exogpu.ir.stmt import Stmt
+from exogpu.ir.stmt import Block, Stmt
 from exogpu.ir.walk import children, with_blocks
 from exogpu.sync.plan import unnamed
 from exogpu.verify.edits import only_synchronises
 
-Block = tuple[Stmt, ...]
 Chosen = Callable[[int], bool]
 """Whether the change of a number is to be made."""
 D = TypeVar("D", BarrierDecl, NamedBarrier)

@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from exogpu.ir.completion import completing_on
 from exogpu.ir.index import Index, Var
 from exogpu.ir.proc import BarrierDecl, Proc
-from exogpu.ir.stmt import Alloc, Arrive, Fence, For, If, InstrCall, Point, Role, Stmt
+from exogpu.ir.stmt import Alloc, Arrive, Block, Fence, For, If, InstrCall, Point, Role, Stmt
 from exogpu.ir.walk import children, substitute_cond, substitute_index, walk, with_blocks
 from exogpu.source import Span
 
-Block = tuple[Stmt, ...]
 GENERATED = "<sync>"
 """The file of the places of generated statements; their lines tell them apart."""
 

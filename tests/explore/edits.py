@@ -9,9 +9,7 @@ from random import Random
 from exogpu.ir.index import Bin, Int
 from exogpu.ir.skeleton import operations as ops
 from exogpu.ir.skeleton.objects import Mbarriers
-from exogpu.ir.skeleton.tree import Elect, For, If, Let, Skeleton, Stmt
-
-Block = tuple[Stmt, ...]
+from exogpu.ir.skeleton.tree import Block, Elect, For, If, Let, Skeleton, Stmt
 
 
 def edited(skeleton: Skeleton, random: Random) -> Skeleton:

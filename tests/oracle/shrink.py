@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from exogpu.ir.proc import Proc, TensorArg
-from exogpu.ir.stmt import For, If, Role, Stmt
+from exogpu.ir.stmt import Block, For, If, Role
 from exogpu.ir.uses import barriers, elements
 from exogpu.ir.walk import walk
 from exogpu.ir.wellformed import check
-
-Block = tuple[Stmt, ...]
 
 
 def shrink(proc: Proc, still: Callable[[Proc], bool]) -> Proc:

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.linear import literal
-from exogpu.ir.skeleton.tree import Elect, For, If, Let, Step, Stmt
+from exogpu.ir.skeleton.tree import Block, Elect, For, If, Let, Step, Stmt
 from exogpu.ir.walk import index_names
 from exogpu.verify.skeleton.counting import blocks
 from exogpu.verify.skeleton.walk import names_in, nested
-
-Block = tuple[Stmt, ...]
 
 
 def closed(stmts: Block, sizes: Sequence[str]) -> frozenset[str]:

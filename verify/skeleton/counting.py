@@ -12,12 +12,10 @@ from itertools import pairwise
 
 from exogpu.ir.index import Cmp, Int, Var
 from exogpu.ir.linear import literal
-from exogpu.ir.skeleton.tree import Elect, For, If, Let, Step, Stmt
+from exogpu.ir.skeleton.tree import Block, Elect, For, If, Let, Step, Stmt
 from exogpu.source import Span
 from exogpu.verify.skeleton.unsupported import NotModelled
 from exogpu.verify.skeleton.walk import names_in, nested
-
-Block = tuple[Stmt, ...]
 
 
 @dataclass(frozen=True, slots=True)

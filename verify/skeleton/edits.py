@@ -15,13 +15,12 @@ from exogpu.ir.index import Bin, Cmp, Index, Int
 from exogpu.ir.instr import Group, Mode
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Mbarriers, Ref, Registers
-from exogpu.ir.skeleton.tree import Elect, For, If, Let, Skeleton, Step, Stmt
+from exogpu.ir.skeleton.tree import Block, Elect, For, If, Let, Skeleton, Step, Stmt
 from exogpu.ir.stmt import Point
 from exogpu.source import excerpt
 from exogpu.verify.edits import BYTES, Change, with_held
 from exogpu.verify.skeleton.walk import names_in, nested, refs_in
 
-Block = tuple[Stmt, ...]
 REGISTERS = 8
 """Change of a register count: what setmaxnreg goes in steps of."""
 

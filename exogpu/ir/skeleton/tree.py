@@ -77,7 +77,7 @@ class For:
     var: str
     lo: Index
     hi: Index
-    body: tuple[Stmt, ...]
+    body: Block
     span: Span = field(default=NOWHERE, compare=False)
     written: str = field(default="", compare=False)
 
@@ -87,8 +87,8 @@ class If:
     """`then` by the threads for which the condition holds, `orelse` by the others."""
 
     cond: Cond
-    then: tuple[Stmt, ...]
-    orelse: tuple[Stmt, ...]
+    then: Block
+    orelse: Block
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -96,12 +96,13 @@ class If:
 class Elect:
     """One lane of each executing unit: the first or, with `any`, one that the hardware chooses, always the same."""
 
-    body: tuple[Stmt, ...]
+    body: Block
     any: bool = False
     span: Span = field(default=NOWHERE, compare=False)
 
 
 Stmt = Operation | Let | Step | For | If | Elect
+Block = tuple[Stmt, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,4 +118,4 @@ class Body:
     """What the threads of a role execute."""
 
     role: RoleDecl
-    stmts: tuple[Stmt, ...]
+    stmts: Block

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
 from exogpu.ir.index import Bin, Int
 from exogpu.ir.skeleton import operations as ops
 from exogpu.ir.skeleton.objects import Mbarriers
-from exogpu.ir.skeleton.tree import Block, Elect, For, If, Let, Skeleton, Stmt
+from exogpu.ir.skeleton.tree import Block, Let, Skeleton, Stmt
+from exogpu.ir.skeleton.walk import children, walk, with_blocks
 
 
 def edited(skeleton: Skeleton, random: Random) -> Skeleton:
@@ -18,7 +19,7 @@ def edited(skeleton: Skeleton, random: Random) -> Skeleton:
         return _other_count(skeleton, random)
     number = random.randrange(len(skeleton.bodies))
     body = skeleton.bodies[number]
-    statements = [s for s in _statements(body.stmts) if not isinstance(s, Let)]
+    statements = [s for s in walk(body.stmts) if not isinstance(s, Let)]
     if not statements:
         return skeleton
     target = random.choice(statements)
@@ -54,28 +55,11 @@ def _edit(stmt: Stmt, random: Random) -> Callable[[Stmt], Block]:
     return (lambda s: ()) if random.random() < 0.7 else (lambda s: (s, s))
 
 
-def _statements(block: Block) -> Iterator[Stmt]:
-    for stmt in block:
-        yield stmt
-        match stmt:
-            case For(body=body) | Elect(body=body):
-                yield from _statements(body)
-            case If(_, then, orelse):
-                yield from _statements(then)
-                yield from _statements(orelse)
-
-
 def _rewritten(block: Block, target: Stmt, edit: Callable[[Stmt], Block]) -> Block:
     found: list[Stmt] = []
     for stmt in block:
-        match stmt:
-            case _ if stmt is target:
-                found += edit(stmt)
-            case For(body=body) | Elect(body=body):
-                found.append(replace(stmt, body=_rewritten(body, target, edit)))
-            case If(_, then, orelse):
-                arms = _rewritten(then, target, edit), _rewritten(orelse, target, edit)
-                found.append(replace(stmt, then=arms[0], orelse=arms[1]))
-            case _:
-                found.append(stmt)
+        if stmt is target:
+            found += edit(stmt)
+        else:
+            found.append(with_blocks(stmt, [_rewritten(inner, target, edit) for inner in children(stmt)]))
     return tuple(found)

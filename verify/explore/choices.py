@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from random import Random
 
 from exogpu.ir.skeleton.tree import Elect, Skeleton
-from exogpu.verify.explore.program import Program, program_of, statements
+from exogpu.ir.skeleton.walk import every_statement
+from exogpu.verify.explore.program import Program, program_of
 
 LANES = (0, 31, 5)
 """Those that `elect(any=True)` is tried with."""
@@ -59,7 +60,7 @@ class Choice:
 
 def choices(skeleton: Skeleton, sizes: Mapping[str, int], effort: int) -> Iterator[Choice]:
     """Programs for what is left open: all of them if they are few; raises Excessive."""
-    free = any(isinstance(s, Elect) and s.any for body in skeleton.bodies for s in statements(body.stmts))
+    free = any(isinstance(s, Elect) and s.any for s in every_statement(skeleton))
     for lane in LANES if free else LANES[:1]:
         yield from _numbers(skeleton, sizes, lane, SAMPLES * effort, complete=not free)
 

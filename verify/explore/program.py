@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.skeleton.objects import Mbarriers
 from exogpu.ir.skeleton.operations import Init, InitFence, Inval, MemoryFence, ProxyFence, Unsupported
-from exogpu.ir.skeleton.tree import Elect, For, If, RoleDecl, Skeleton, Stmt
+from exogpu.ir.skeleton.tree import Elect, RoleDecl, Skeleton
+from exogpu.ir.skeleton.walk import every_statement
 from exogpu.verify.explore.events import Event, Path, Trace, Window
 from exogpu.verify.explore.knowledge import Rows
 from exogpu.verify.explore.outcome import Excessive
@@ -100,7 +101,7 @@ def program_of(
     skeleton: Skeleton, sizes: Mapping[str, int], choose: Callable[[str, int], int], elected: int
 ) -> Program:
     """The program for sizes, unknown numbers and the lane that `elect(any)` takes; raises Excessive."""
-    for stmt in (s for body in skeleton.bodies for s in statements(body.stmts)):
+    for stmt in every_statement(skeleton):
         if isinstance(stmt, Unsupported):
             raise Excessive(f"{stmt.feature} has no model here")
     storage = Storage.of(skeleton, sizes)
@@ -178,7 +179,7 @@ def _numbered(s: Strand, n: int) -> Strand:
 
 
 def _rows(skeleton: Skeleton) -> Rows:
-    ops = [s for body in skeleton.bodies for s in statements(body.stmts)]
+    ops = list(every_statement(skeleton))
     return Rows.of(
         skeleton.cluster,
         proxies=any(isinstance(s, ProxyFence) for s in ops),
@@ -197,15 +198,3 @@ def _overlaid(skeleton: Skeleton, storage: Storage) -> dict[Space, tuple[tuple[i
                     place = 1 << storage.roots[o.name][1] + cell
                     found.setdefault(storage.space(o.name, cta), []).append((place, (cta, o.name, cell)))
     return {space: tuple(entries) for space, entries in found.items()}
-
-
-def statements(block: tuple[Stmt, ...]) -> Iterator[Stmt]:
-    """Every statement of a block, outer before inner."""
-    for stmt in block:
-        yield stmt
-        match stmt:
-            case For(body=body) | Elect(body=body):
-                yield from statements(body)
-            case If(_, then, orelse):
-                yield from statements(then)
-                yield from statements(orelse)

@@ -1,8 +1,8 @@
 """Sync skeletons: the verifier's second way in. `verify_skeleton` is the entry point; the rest, from the bottom up:
 
 unsupported                     what has no model
-walk, counting, closed,         traversal; variables that a role steps, and those that follow from loops; lanes that the
-  election                        hardware chooses
+mentions, counting, closed,     what statements mention; variables that a role steps, and those that follow from loops;
+  election                        lanes that the hardware chooses
 place, fenced, reading          which threads execute a statement, behind which fences, and with which values
 progressions, rings             the numbers of an index expression; the rings that an array of mbarriers is made of
 windows, barriers               which memory and which barrier a statement names

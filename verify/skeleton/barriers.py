@@ -17,16 +17,17 @@ from exogpu.ir.linear import literal, reduced
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Flags, Mbarriers, Ref
 from exogpu.ir.skeleton.tree import RANK, TID, For, Skeleton
+from exogpu.ir.skeleton.walk import every_statement
 from exogpu.ir.stmt import Point
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.source import Span
 from exogpu.verify.declared import CLUSTER_BARRIER
 from exogpu.verify.iterations import common_period
 from exogpu.verify.program import Applied, Barrier, Derived, Event
+from exogpu.verify.skeleton.mentions import every_ref, refs_in_loops
 from exogpu.verify.skeleton.place import Place
 from exogpu.verify.skeleton.rings import Rings, by_thread, element, joined, names, shown, slot
 from exogpu.verify.skeleton.unsupported import NotModelled, ToldApart
-from exogpu.verify.skeleton.walk import every_ref, every_statement, refs_in_loops
 
 NAMED = "barrier "
 """Named barriers are called so, with their ids."""

@@ -8,7 +8,8 @@ from itertools import product
 
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Index, Int
-from exogpu.ir.skeleton.tree import Elect, For, If, Let, Skeleton, Stmt
+from exogpu.ir.skeleton.tree import Block, If, Let, Skeleton, Stmt
+from exogpu.ir.skeleton.walk import children, with_blocks
 from exogpu.ir.walk import index_names, substitute_cond
 
 MOST = 4
@@ -33,19 +34,13 @@ def cases(skeleton: Skeleton) -> Iterator[tuple[str, Skeleton]]:
         yield shown, replace(skeleton, unknowns=rest, bodies=bodies)
 
 
-def _chosen(block: tuple[Stmt, ...], env: Mapping[str, Index]) -> tuple[Stmt, ...]:
+def _chosen(block: Block, env: Mapping[str, Index]) -> Block:
     """A block in which branches that these numbers decide are taken or left out."""
     out: list[Stmt] = []
     for stmt in block:
         match stmt:
-            case If(cond=cond, then=then, orelse=orelse):
-                test = substitute_cond(cond, env)
-                if index_names(test):
-                    out.append(replace(stmt, then=_chosen(then, env), orelse=_chosen(orelse, env)))
-                else:
-                    out += _chosen(then if holds(test, {}) else orelse, env)
-            case For(body=body) | Elect(body=body):
-                out.append(replace(stmt, body=_chosen(body, env)))
+            case If(cond=cond, then=then, orelse=orelse) if not index_names(test := substitute_cond(cond, env)):
+                out += _chosen(then if holds(test, {}) else orelse, env)
             case _:
-                out.append(stmt)
+                out.append(with_blocks(stmt, [_chosen(inner, env) for inner in children(stmt)]))
     return tuple(out)

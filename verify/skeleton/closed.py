@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton.tree import Block, Elect, For, If, Let, Step, Stmt
+from exogpu.ir.skeleton.walk import blocks, walk
 from exogpu.ir.walk import index_names
-from exogpu.verify.skeleton.counting import blocks
-from exogpu.verify.skeleton.walk import names_in, nested
+from exogpu.verify.skeleton.mentions import names_in
 
 
 def closed(stmts: Block, sizes: Sequence[str]) -> frozenset[str]:
     """The counters without a modulus that are such."""
-    steps = [s for s, _ in nested(stmts) if isinstance(s, Step)]
+    steps = [s for s in walk(stmts) if isinstance(s, Step)]
     plain = {s.name for s in steps} - {s.name for s in steps if s.modulus is not None}
-    lets = [s.name for s, _ in nested(stmts) if isinstance(s, Let)]
+    lets = [s.name for s in walk(stmts) if isinstance(s, Let)]
     return frozenset(n for n in plain if lets.count(n) == 1 and _follows(n, stmts, frozenset(sizes)))
 
 
@@ -97,8 +97,8 @@ def _even(block: Block, name: str) -> bool:
 
 
 def _steps(stmt: Stmt, name: str) -> int:
-    return sum(isinstance(s, Step) and s.name == name for s, _ in nested((stmt,)))
+    return sum(isinstance(s, Step) and s.name == name for s in walk((stmt,)))
 
 
 def _named(stmt: Stmt, name: str) -> bool:
-    return any(name in names_in(s) for s, _ in nested((stmt,)))
+    return any(name in names_in(s) for s in walk((stmt,)))

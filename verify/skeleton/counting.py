@@ -12,10 +12,11 @@ from itertools import pairwise
 
 from exogpu.ir.index import Cmp, Int, Var
 from exogpu.ir.linear import literal
-from exogpu.ir.skeleton.tree import Block, Elect, For, If, Let, Step, Stmt
+from exogpu.ir.skeleton.tree import Block, For, If, Let, Step, Stmt
+from exogpu.ir.skeleton.walk import blocks, children, walk, with_blocks
 from exogpu.source import Span
+from exogpu.verify.skeleton.mentions import names_in
 from exogpu.verify.skeleton.unsupported import NotModelled
-from exogpu.verify.skeleton.walk import names_in, nested
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Start:
 def wrapped(stmts: Block) -> Block:
     """The same with `s += 1; if s == S: s = 0; ph ^= 1` as `s = (s + 1) % S; if s == 0: ph ^= 1`."""
     out: list[Stmt] = []
-    for stmt in map(_inside, stmts):
+    for stmt in (with_blocks(s, [*map(wrapped, children(s))]) for s in stmts):
         before = out[-1] if out else None
         match before, stmt:
             case Step(name, 1, None), If(Cmp("==", Var(tested), Int(top)) as test, then, ()) if tested == name:
@@ -49,19 +50,9 @@ def wrapped(stmts: Block) -> Block:
     return tuple(out)
 
 
-def _inside(stmt: Stmt) -> Stmt:
-    match stmt:
-        case For(body=body) | Elect(body=body):
-            return replace(stmt, body=wrapped(body))
-        case If(then=then, orelse=orelse):
-            return replace(stmt, then=wrapped(then), orelse=wrapped(orelse))
-        case _:
-            return stmt
-
-
 def starts(stmts: Block, span: Span, known: frozenset[str]) -> Iterator[Start]:
     """The counters of a role, but for those that are known otherwise."""
-    stepped = {s.name: s.modulus for s, _ in nested(stmts) if isinstance(s, Step) and s.name not in known}
+    stepped = {s.name: s.modulus for s in walk(stmts) if isinstance(s, Step) and s.name not in known}
     counting = [found for block in blocks(stmts) for pair in pairwise(block) for found in _turns(*pair)]
     rounds = {step.name: turning for step, turning in counting}
     for name, modulus in stepped.items():
@@ -86,7 +77,7 @@ def _in_step(name: str, turning: str, counting: list[tuple[Step, str]], stmts: B
 
 
 def _steps(stmts: Block, name: str) -> int:
-    return sum(isinstance(s, Step) and s.name == name for s, _ in nested(stmts))
+    return sum(isinstance(s, Step) and s.name == name for s in walk(stmts))
 
 
 def turns(one: Stmt | None, other: Stmt) -> bool:
@@ -114,31 +105,10 @@ def _lets(name: str, block: Block, depth: int) -> Iterator[tuple[Let, int, Block
     for s in block:
         if isinstance(s, Let) and s.name == name:
             yield s, depth, block
-        match s:
-            case For(body=body):
-                yield from _lets(name, body, depth + 1)
-            case Elect(body=body):
-                yield from _lets(name, body, depth)
-            case If(then=then, orelse=orelse):
-                yield from (*_lets(name, then, depth), *_lets(name, orelse, depth))
-            case _:
-                pass
-
-
-def blocks(block: Block) -> Iterator[Block]:
-    """A block and all those in it."""
-    yield block
-    for s in block:
-        match s:
-            case For(body=body) | Elect(body=body):
-                yield from blocks(body)
-            case If(then=then, orelse=orelse):
-                yield from blocks(then)
-                yield from blocks(orelse)
-            case _:
-                pass
+        for inner in children(s):
+            yield from _lets(name, inner, depth + isinstance(s, For))
 
 
 def _mentions(block: Block, name: str) -> int:
     """Statements that name a variable."""
-    return sum(name in names_in(s) or getattr(s, "name", None) == name for s, _ in nested(block))
+    return sum(name in names_in(s) or getattr(s, "name", None) == name for s in walk(block))

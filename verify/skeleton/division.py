@@ -14,9 +14,10 @@ from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.skeleton.objects import Mbarriers
 from exogpu.ir.skeleton.operations import BarSync
 from exogpu.ir.skeleton.tree import RANK, TID, Body, For, If, RoleDecl, Skeleton, Stmt
+from exogpu.ir.skeleton.walk import walk
 from exogpu.ir.stmt import Point
 from exogpu.ir.walk import index_names
-from exogpu.verify.skeleton.walk import names_in, nested, refs_in
+from exogpu.verify.skeleton.mentions import names_in, refs_in
 
 MOST_PARTS = 16
 """Most parts of a role in one CTA; what would tell apart more is left as it is."""
@@ -69,7 +70,7 @@ def _mixed(skeleton: Skeleton, body: Body) -> Iterator[Index | Cond]:
     of named barriers, by which threads of a role may take turns."""
     unknowns = dict(skeleton.unknowns)
     mbarriers = {o.name for o in skeleton.objects if isinstance(o, Mbarriers)}
-    for stmt, _ in nested(body.stmts):
+    for stmt in walk(body.stmts):
         for name in sorted(names_in(stmt) & unknowns.keys()):
             yield from unknowns[name].args
         yield from (e for e in _tested(stmt) if index_names(e) - {TID, RANK})

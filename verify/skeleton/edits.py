@@ -16,10 +16,11 @@ from exogpu.ir.instr import Group, Mode
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Mbarriers, Ref, Registers
 from exogpu.ir.skeleton.tree import Block, Elect, For, If, Let, Skeleton, Step, Stmt
+from exogpu.ir.skeleton.walk import children, walk, with_blocks
 from exogpu.ir.stmt import Point
 from exogpu.source import excerpt
 from exogpu.verify.edits import BYTES, Change, with_held
-from exogpu.verify.skeleton.walk import names_in, nested, refs_in
+from exogpu.verify.skeleton.mentions import names_in, refs_in
 
 REGISTERS = 8
 """Change of a register count: what setmaxnreg goes in steps of."""
@@ -80,24 +81,14 @@ def _visit(block: Block, put: Callable[[Block], Skeleton], *, elected: bool) -> 
     for n, stmt in enumerate(block):
         site = Site(block, n, elected, put)
         yield site
-        for inner, rebuilt in _blocks(stmt):
-            yield from _visit(inner, _inside(site, rebuilt), elected=elected or isinstance(stmt, Elect))
+        for arm, inner in enumerate(children(stmt)):
+            yield from _visit(inner, _inside(site, arm), elected=elected or isinstance(stmt, Elect))
 
 
-def _blocks(stmt: Stmt) -> Iterator[tuple[Block, Callable[[Block], Stmt]]]:
-    """The blocks in a statement, each with the statement that has another in its place."""
-    match stmt:
-        case For(body=body) | Elect(body=body):
-            yield body, lambda block: replace(stmt, body=block)
-        case If(then=then, orelse=orelse):
-            yield then, lambda block: replace(stmt, then=block)
-            yield orelse, lambda block: replace(stmt, orelse=block)
-        case _:
-            return
-
-
-def _inside(site: Site, rebuilt: Callable[[Block], Stmt]) -> Callable[[Block], Skeleton]:
-    return lambda block: site.become(rebuilt(block))
+def _inside(site: Site, arm: int) -> Callable[[Block], Skeleton]:
+    """How a new block makes a skeleton that takes the place of one of a statement's blocks."""
+    blocks = children(site.stmt)
+    return lambda block: site.become(with_blocks(site.stmt, (*blocks[:arm], block, *blocks[arm + 1 :])))
 
 
 # -- what synchronises -------------------------------------------------------------------------------------------------
@@ -130,12 +121,12 @@ CONTROL = For | If | Elect | Let | Step
 
 def synchronises(stmt: Stmt) -> bool:
     """The statement, or one in it, synchronises."""
-    return any(isinstance(s, SYNCHRONISING) for s, _ in nested((stmt,)))
+    return any(isinstance(s, SYNCHRONISING) for s in walk((stmt,)))
 
 
 def name(stmt: Stmt) -> str:
     """A statement as its author wrote it; a block by what stands before it, and the first operation inside."""
-    held = [_written(s) for s, _ in nested((stmt,)) if not isinstance(s, CONTROL)]
+    held = [_written(s) for s in walk((stmt,)) if not isinstance(s, CONTROL)]
     return with_held(_written(stmt), held if isinstance(stmt, For | If | Elect) else [])
 
 
@@ -187,7 +178,7 @@ def _counts_on(first: Stmt, second: Stmt) -> bool:
 
 def _counting(stmt: Stmt) -> tuple[frozenset[str], frozenset[str], bool]:
     """The counters that a statement changes, the names that it mentions, and whether it does nothing else."""
-    inside = [s for s, _ in nested((stmt,))]
+    inside = list(walk((stmt,)))
     counters = frozenset(s.name for s in inside if isinstance(s, Let | Step))
     return counters, counters.union(*map(names_in, inside)), all(isinstance(s, CONTROL) for s in inside)
 
@@ -202,7 +193,7 @@ def _registers(stmt: Stmt, registers: frozenset[str]) -> tuple[frozenset[str], f
     """Those that a statement writes, and those that it names."""
     written: set[str] = set()
     named: set[str] = set()
-    for s, _ in nested((stmt,)):
+    for s in walk((stmt,)):
         named |= {ref.name for ref in refs_in(s)}
         match s:
             case op.Access(ref=ref, mode=mode) if mode is not Mode.READ:

@@ -13,29 +13,30 @@ from exogpu.ir.index import Index
 from exogpu.ir.skeleton.objects import Ref, Shared
 from exogpu.ir.skeleton.operations import Check
 from exogpu.ir.skeleton.tree import TID, Body, Elect, If, Let, Skeleton, Unknown
+from exogpu.ir.skeleton.walk import walk
 from exogpu.ir.stmt import Point, Range
 from exogpu.ir.walk import index_names
+from exogpu.verify.skeleton.mentions import names_in, refs_in
 from exogpu.verify.skeleton.unsupported import NotModelled
-from exogpu.verify.skeleton.walk import names_in, nested, refs_in
 
 
 def any_will_do(skeleton: Skeleton, body: Body, election: Elect) -> None:
     """Raises `NotModelled` if the chosen lane may make a difference."""
-    own = [s for s, _ in nested(election.body)]
+    own = list(walk(election.body))
     unknowns = dict(skeleton.unknowns)
-    if any(_by_lane(unknowns, name) for s, _ in nested(body.stmts) for name in names_in(s)):
+    if any(_by_lane(unknowns, name) for s in walk(body.stmts) for name in names_in(s)):
         reason = "one lane of many is elected, and an unknown number differs between lanes"
         raise NotModelled(reason, election.span)
     hidden = [s for s in own if isinstance(s, Check) and s not in election.body]
-    if hidden or any(isinstance(s, Let) and TID in names_in(s) for s, _ in nested(body.stmts)):
+    if hidden or any(isinstance(s, Let) and TID in names_in(s) for s in walk(body.stmts)):
         raise NotModelled("one lane of many is elected, and others are told apart, too", election.span)
-    for s, _ in nested(body.stmts):
+    for s in walk(body.stmts):
         told_apart = isinstance(s, If | Let) and TID in names_in(s)
         named = s in own and not isinstance(s, Check) and TID in names_in(s)
         if told_apart or named or (isinstance(s, Elect) and not s.any):
             raise NotModelled("one lane of many is elected, and others are told apart, too", election.span)
     for ref in _by_thread(body):
-        for other in (r for b in skeleton.bodies for s, _ in nested(b.stmts) for r in refs_in(s) if r.name == ref.name):
+        for other in (r for b in skeleton.bodies for s in walk(b.stmts) for r in refs_in(s) if r.name == ref.name):
             if not _alike(skeleton, ref, other):
                 raise NotModelled(f"parts of `{ref.name}` are told apart otherwise than by lane", election.span)
 
@@ -47,7 +48,7 @@ def _by_lane(unknowns: Mapping[str, Unknown], name: str) -> bool:
 
 
 def _by_thread(body: Body) -> Iterator[Ref]:
-    for s, _ in nested(body.stmts):
+    for s in walk(body.stmts):
         yield from (r for r in refs_in(s) if any(TID in index_names(_low(d)) for d in r.dims))
 
 

@@ -11,6 +11,7 @@ from exogpu.ir.index import Bin, BoolOp, Cond, Index, Int, Not, Var
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton.operations import Check, Exit, MemoryFence
 from exogpu.ir.skeleton.tree import RANK, TID, Elect, For, If, Let, RoleDecl, Skeleton, Step, Stmt, Unknown
+from exogpu.ir.skeleton.walk import walk
 from exogpu.ir.walk import conjuncts, index_names, substitute_cond, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
 from exogpu.verify.skeleton.closed import added, closed, entered
@@ -22,7 +23,6 @@ from exogpu.verify.skeleton.operations import Operations
 from exogpu.verify.skeleton.place import Numbers, Place
 from exogpu.verify.skeleton.reading import Fences, Reading
 from exogpu.verify.skeleton.unsupported import NotModelled, ToldApart
-from exogpu.verify.skeleton.walk import nested
 
 MOST_UNROLLED = 16
 """Most iterations of a loop with literal bounds that is unrolled, where its variable names a barrier."""
@@ -83,7 +83,7 @@ class Walk:
     def _stepped(self, role: RoleDecl) -> set[str]:
         """The names of a role's counters."""
         (body,) = (b for b in self.skeleton.bodies if b.role.name == role.name)
-        return {s.name for s, _ in nested(body.stmts) if isinstance(s, Step)}
+        return {s.name for s in walk(body.stmts) if isinstance(s, Step)}
 
     def step(self, stmt: Step, place: Place) -> None:
         """Steps are events of which counters count the executions."""
@@ -171,7 +171,7 @@ class Walk:
     def _constant(self, stmt: Let, rest: tuple[Stmt, ...], place: Place) -> None:
         """A name stands for its expression, so that must not change as long as it is known."""
         counters = self._names(place.names[stmt.name]) & self.derived.keys()
-        stepped = {s.name for s, _ in nested(rest) if isinstance(s, Step)} - {stmt.name}
+        stepped = {s.name for s in walk(rest) if isinstance(s, Step)} - {stmt.name}
         if any(isinstance(m := place.names.get(s), Var) and m.name in counters for s in stepped):
             raise NotModelled(f"`{stmt.name}` keeps the value of a counter that is stepped", stmt.span)
 
@@ -196,7 +196,7 @@ class Walk:
 
     def _after(self, body: tuple[Stmt, ...], place: Place, who: tuple[int, ...]) -> Place:
         """Behind a body in which those threads may have ended."""
-        if not any(isinstance(s, Exit) for s, _ in nested(body)):
+        if not any(isinstance(s, Exit) for s in walk(body)):
             return place
         if any(s.loop is not None for s in place.path) or not any(isinstance(s, Exit) for s in body):
             raise NotModelled("threads end inside a loop or a nested branch", body[0].span)
@@ -212,7 +212,7 @@ class Walk:
             place = self._after(stmt.then, place, self.inside(chosen, place, stmt.then))
             return self._after(stmt.orelse, place, self.inside(others, place, stmt.orelse))
         explicit = place.explicit or TID in names
-        ending = any(isinstance(s, Exit) for s, _ in nested((*stmt.then, *stmt.orelse)))
+        ending = any(isinstance(s, Exit) for s in walk((*stmt.then, *stmt.orelse)))
         if ending and any(s.loop is not None for s in place.path):
             raise NotModelled("threads end inside a loop", stmt.span)
         ways: list[tuple[Cond, ...]] = []
@@ -238,16 +238,16 @@ class Walk:
 
     def loop(self, stmt: For, place: Place) -> Place:
         """A loop; what counters that follow from loop variables are in it, and behind it."""
-        if any(isinstance(s, Exit) for s, _ in nested(stmt.body)):
+        if any(isinstance(s, Exit) for s in walk(stmt.body)):
             raise NotModelled("threads end inside a loop or a nested branch", stmt.span)
         lo, hi = self.expr(stmt.lo, place), self.expr(stmt.hi, place)
         first, last = literal(lo), literal(hi)
-        if any(isinstance(s, Exit) for s, _ in nested(stmt.body)):
+        if any(isinstance(s, Exit) for s in walk(stmt.body)):
             raise NotModelled("threads end inside a loop", stmt.span)
         if first is not None and last is not None and self.emit.names_barrier(stmt):
             if last - first > MOST_UNROLLED:
                 raise NotModelled(f"more than {MOST_UNROLLED} iterations name different barriers", stmt.span)
-            if any(s.name in self._stepped(place.role) for s, _ in nested(stmt.body) if isinstance(s, Let)):
+            if any(s.name in self._stepped(place.role) for s in walk(stmt.body) if isinstance(s, Let)):
                 raise NotModelled("a counter starts anew where iterations name different barriers", stmt.span)
             for value in range(first, last):
                 inside = self._entered(stmt, place, Int(value))

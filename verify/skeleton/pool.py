@@ -13,10 +13,10 @@ from itertools import takewhile
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.tree import Body, Skeleton
+from exogpu.ir.skeleton.walk import walk
 from exogpu.source import Span
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.skeleton.settle import obligation
-from exogpu.verify.skeleton.walk import nested
 
 Problem = tuple[Span, str]
 
@@ -49,7 +49,7 @@ def _changed(body: Body, launched: int) -> Problem | None:
     if len(changes) > 1:
         return changes[1].span, "registers are changed more than once"
     before = takewhile(lambda s: s is not change, body.stmts)
-    if change not in body.stmts or any(isinstance(s, op.Exit) for s, _ in nested((*before,))):
+    if change not in body.stmts or any(isinstance(s, op.Exit) for s in walk((*before,))):
         return change.span, "registers are changed in a loop, under a condition, or where some threads have ended"
     if body.role.first % WARPGROUP or body.role.threads % WARPGROUP:
         return change.span, "registers are changed by a part of a warpgroup"
@@ -59,7 +59,7 @@ def _changed(body: Body, launched: int) -> Problem | None:
 
 
 def _changes(body: Body) -> list[op.SetMaxnreg]:
-    return [s for s, _ in nested(body.stmts) if isinstance(s, op.SetMaxnreg)]
+    return [s for s in walk(body.stmts) if isinstance(s, op.SetMaxnreg)]
 
 
 def _last(body: Body, launched: int) -> int:

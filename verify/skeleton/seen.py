@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from exogpu.ir.skeleton.tree import Elect, For, If, Skeleton, Stmt
+from exogpu.ir.skeleton.tree import Block, Skeleton, Stmt
+from exogpu.ir.skeleton.walk import children
 from exogpu.verify.explore import Observation, observe, small_sizes
 from exogpu.verify.explore.outcome import Excessive
 
@@ -36,15 +37,9 @@ def statements(skeleton: Skeleton) -> Iterator[tuple[Path, Stmt]]:
         yield from _within(body.stmts, (n,))
 
 
-def _within(block: tuple[Stmt, ...], path: Path) -> Iterator[tuple[Path, Stmt]]:
+def _within(block: Block, path: Path) -> Iterator[tuple[Path, Stmt]]:
     for n, stmt in enumerate(block):
         here = (*path, n)
         yield here, stmt
-        match stmt:
-            case For(body=body) | Elect(body=body):
-                yield from _within(body, (*here, 0))
-            case If(then=then, orelse=orelse):
-                yield from _within(then, (*here, 0))
-                yield from _within(orelse, (*here, 1))
-            case _:
-                pass
+        for arm, inner in enumerate(children(stmt)):
+            yield from _within(inner, (*here, arm))

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Mbarriers, Object
-from exogpu.ir.skeleton.tree import Elect, For, If, Skeleton, Stmt
+from exogpu.ir.skeleton.tree import Block, Skeleton, Stmt
+from exogpu.ir.skeleton.walk import children, every_statement, with_blocks
 from exogpu.verify.skeleton.seen import Path, seen, statements
-from exogpu.verify.skeleton.walk import every_statement
 
 ON_MBARRIERS = op.Init | op.Inval | op.Arrive | op.Expect | op.CopyArrive | op.Await | op.TmaLoad | op.StAsync
 
@@ -55,18 +55,12 @@ def _lives(skeleton: Skeleton, ending: set[str]) -> Mapping[str, Mapping[Path, i
     return {b: its for b, its in known.items() if len(its) == len(found[b]) and len(set(its.values())) > 1}
 
 
-def _named(block: tuple[Stmt, ...], path: Path, names: Mapping[Path, str]) -> tuple[Stmt, ...]:
+def _named(block: Block, path: Path, names: Mapping[Path, str]) -> Block:
     """The statements of a block with other names of arrays."""
     return tuple(_with(stmt, (*path, n), names) for n, stmt in enumerate(block))
 
 
 def _with(stmt: Stmt, path: Path, names: Mapping[Path, str]) -> Stmt:
-    match stmt:
-        case For(body=body) | Elect(body=body):
-            return replace(stmt, body=_named(body, (*path, 0), names))
-        case If(then=then, orelse=orelse):
-            return replace(stmt, then=_named(then, (*path, 0), names), orelse=_named(orelse, (*path, 1), names))
-        case _ if isinstance(stmt, ON_MBARRIERS) and path in names:
-            return replace(stmt, barrier=replace(stmt.barrier, name=names[path]))
-        case _:
-            return stmt
+    if isinstance(stmt, ON_MBARRIERS) and path in names:
+        return replace(stmt, barrier=replace(stmt.barrier, name=names[path]))
+    return with_blocks(stmt, [_named(inner, (*path, arm), names) for arm, inner in enumerate(children(stmt))])

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from exogpu.ir.skeleton.operations import Unsupported
 from exogpu.ir.skeleton.tree import RANK, TID, Skeleton
+from exogpu.ir.skeleton.walk import every_statement
 from exogpu.ir.walk import index_names
 from exogpu.smt.solver import Unsat, version
 from exogpu.verify.axioms import DEFAULT, Policy
@@ -31,7 +32,6 @@ from exogpu.verify.skeleton.refute import refutation, turned
 from exogpu.verify.skeleton.sharing import separated
 from exogpu.verify.skeleton.successive import one_by_one
 from exogpu.verify.skeleton.unsupported import NotModelled, SharedInPart
-from exogpu.verify.skeleton.walk import every_statement
 from exogpu.verify.skeleton.whole import whole
 from exogpu.verify.skeleton.windows import Windows
 from exogpu.verify.workers import spread

@@ -11,6 +11,7 @@ from exogpu.ir.instr import Group, Mode, WgmmaFence
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Global
 from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.ir.skeleton.walk import walk
 from exogpu.smt.index import to_poly
 from exogpu.smt.poly import ZERO
 from exogpu.smt.terms import Formula
@@ -26,12 +27,11 @@ from exogpu.verify.skeleton.coverage import writes
 from exogpu.verify.skeleton.lives import Lives
 from exogpu.verify.skeleton.pool import registers
 from exogpu.verify.skeleton.settle import obligation, settle
-from exogpu.verify.skeleton.walk import nested
 
 
 def whole(program: Program, skeleton: Skeleton, lives: Mapping[str, Lives]) -> Iterator[Piece]:
     """The obligations."""
-    if any(isinstance(s, op.SetMaxnreg) for b in skeleton.bodies for s, _ in nested(b.stmts)):
+    if any(isinstance(s, op.SetMaxnreg) for b in skeleton.bodies for s in walk(b.stmts)):
         yield Piece(1, lambda _: (registers(skeleton),))
     for event in program.events:
         if isinstance(event.completion, InGroup) and event.completion.group is Group.WGMMA:

@@ -1,4 +1,4 @@
-"""Traversal of skeletons."""
+"""What the statements of skeletons mention: windows and variables."""
 
 from __future__ import annotations
 
@@ -7,30 +7,10 @@ from dataclasses import fields
 
 from exogpu.ir.index import Bin, BoolOp, Cmp, Not, Var
 from exogpu.ir.skeleton.objects import Ref
-from exogpu.ir.skeleton.tree import Elect, For, If, Skeleton, Stmt
+from exogpu.ir.skeleton.tree import Block, Elect, For, If, Skeleton, Stmt
+from exogpu.ir.skeleton.walk import children, every_statement
 from exogpu.ir.stmt import Point, Range
 from exogpu.ir.walk import index_names
-
-
-def nested(stmts: tuple[Stmt, ...], depth: int = 0) -> Iterator[tuple[Stmt, int]]:
-    """Every statement, with the number of loops around it."""
-    for s in stmts:
-        yield s, depth
-        match s:
-            case For(body=body):
-                yield from nested(body, depth + 1)
-            case Elect(body=body):
-                yield from nested(body, depth)
-            case If(then=then, orelse=orelse):
-                yield from nested((*then, *orelse), depth)
-            case _:
-                pass
-
-
-def every_statement(skeleton: Skeleton) -> Iterator[Stmt]:
-    """Every statement of every role."""
-    for body in skeleton.bodies:
-        yield from (s for s, _ in nested(body.stmts))
 
 
 def every_ref(skeleton: Skeleton) -> Iterator[Ref]:
@@ -39,22 +19,14 @@ def every_ref(skeleton: Skeleton) -> Iterator[Ref]:
         yield from refs_in(stmt)
 
 
-def refs_in_loops(
-    stmts: tuple[Stmt, ...], loops: Mapping[str, For] | None = None
-) -> Iterator[tuple[Ref, Mapping[str, For]]]:
+def refs_in_loops(stmts: Block, loops: Mapping[str, For] | None = None) -> Iterator[tuple[Ref, Mapping[str, For]]]:
     """Every window that statements name, with the loops around by their variables."""
     around = loops or {}
     for s in stmts:
         yield from ((ref, around) for ref in refs_in(s))
-        match s:
-            case For(var=var, body=body):
-                yield from refs_in_loops(body, {**around, var: s})
-            case Elect(body=body):
-                yield from refs_in_loops(body, around)
-            case If(then=then, orelse=orelse):
-                yield from refs_in_loops((*then, *orelse), around)
-            case _:
-                pass
+        inside = {**around, s.var: s} if isinstance(s, For) else around
+        for block in children(s):
+            yield from refs_in_loops(block, inside)
 
 
 def refs_in(stmt: Stmt) -> Iterator[Ref]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not
-from exogpu.ir.linear import Linear, literal
+from exogpu.ir.linear import Linear, linear, literal
 
 
 def add(a: Index, b: Index) -> Index:
@@ -60,6 +60,17 @@ def total(form: Linear) -> Index:
     for atom, factor in sorted(form.terms.items(), key=lambda term: term[1] < 0):
         out = add(out, times(factor, atom)) if factor > 0 else subtract(out, times(-factor, atom))
     return add(out, Int(form.const))
+
+
+def reduced(e: Index) -> Index:
+    """The same with nothing under a `% m` that m divides."""
+    match e:
+        case Bin("%", inner, Int(m)):
+            return divide(total(linear(inner).divided(m)[1]), m, "%")
+        case Bin(op, left, right):
+            return Bin(op, reduced(left), reduced(right))
+        case _:
+            return e
 
 
 def both(conds: Iterable[Cond]) -> Cond:

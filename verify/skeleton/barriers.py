@@ -13,12 +13,13 @@ from functools import cached_property
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Bin, Cmp, Cond, Index, Int, Var
-from exogpu.ir.linear import literal, reduced
+from exogpu.ir.linear import literal
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Flags, Mbarriers, Ref
 from exogpu.ir.skeleton.tree import RANK, TID, For, Skeleton
 from exogpu.ir.skeleton.walk import every_statement
 from exogpu.ir.stmt import Point
+from exogpu.ir.terms import reduced
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.source import Span
 from exogpu.verify.declared import CLUSTER_BARRIER

@@ -8,34 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from exogpu.ir.index import Bin, Index, Int
-from exogpu.ir.linear import literal
-from exogpu.ir.skeleton.tree import Block, Elect, For, If, Let, Step, Stmt
-from exogpu.ir.skeleton.walk import blocks, walk
+from exogpu.ir.index import Index
+from exogpu.ir.linear import Linear, linear, literal
+from exogpu.ir.skeleton.tree import Block, For, Let, Step, Stmt
+from exogpu.ir.skeleton.walk import blocks, children, walk
+from exogpu.ir.terms import total
 from exogpu.ir.walk import index_names
+from exogpu.verify.skeleton.counting import steps
 from exogpu.verify.skeleton.mentions import names_in
+
+ONCE = Linear({}, 1)
 
 
 def closed(stmts: Block, sizes: Sequence[str]) -> frozenset[str]:
     """The counters without a modulus that are such."""
-    steps = [s for s in walk(stmts) if isinstance(s, Step)]
-    plain = {s.name for s in steps} - {s.name for s in steps if s.modulus is not None}
+    found = [s for s in walk(stmts) if isinstance(s, Step)]
+    plain = {s.name for s in found} - {s.name for s in found if s.modulus is not None}
     lets = [s.name for s in walk(stmts) if isinstance(s, Let)]
     return frozenset(n for n in plain if lets.count(n) == 1 and _follows(n, stmts, frozenset(sizes)))
 
 
 def gain(stmts: Block, name: str) -> int:
     """What one run of some statements adds to such a counter; 0 for a loop that ends its use."""
-    total = 0
+    out = 0
     for s in stmts:
         match s:
             case Step(name=stepped, by=by) if stepped == name:
-                total += by
+                out += by
             case For(body=body):
-                total += (trips(s) or 0) * gain(body, name)
+                out += (trips(s) or 0) * gain(body, name)
             case _:
                 pass
-    return total
+    return out
 
 
 def trips(loop: For) -> int | None:
@@ -46,31 +50,20 @@ def trips(loop: For) -> int | None:
 
 def entered(value: Index, loop: For, name: str, at: Index) -> Index:
     """A counter in the iteration `at` of a loop, from its value before the loop."""
-    each = gain(loop.body, name)
-    done = at if loop.lo == Int(0) else Bin("-", at, loop.lo)
-    return value if not each else added(value, done if each == 1 else Bin("*", Int(each), done))
+    return added(value, gain(loop.body, name), linear(at).plus(linear(loop.lo), -1))
 
 
-def added(value: Index, more: Index) -> Index:
-    """A sum, without a term that is 0."""
-    match value, more:
-        case Int(a), Int(b):
-            return Int(a + b)
-        case Bin("+", left, Int(a)), Int(b):
-            return added(left, Int(a + b))
-        case (Int(0), other) | (other, Int(0)):
-            return other
-        case Int(), _:
-            return Bin("+", more, value)
-        case _:
-            return Bin("+", value, more)
+def added(value: Index, by: int, times: Linear = ONCE) -> Index:
+    """A counter after steps by a number, so many times."""
+    return total(linear(value).plus(times, by))
 
 
 def _follows(name: str, stmts: Block, sizes: frozenset[str]) -> bool:
-    """Behind the statement that gives it its value, one loop has all of its steps and all of its uses behind them."""
+    """Behind the statement that gives it its value, one loop has all of its steps, and it is not used behind that loop.
+    Names end with their blocks, so it is used nowhere else."""
     found = next((block[n:] for block in blocks(stmts) for n, s in enumerate(block) if _gives(s, name)), ())
-    stepping = [n for n, s in enumerate(found) if _steps(s, name)]
-    if len(stepping) != 1 or _steps(found[stepping[0]], name) != sum(_steps(s, name) for s in stmts):
+    stepping = [n for n, s in enumerate(found) if steps((s,), name)]
+    if len(stepping) != 1 or steps((found[stepping[0]],), name) != steps(stmts, name):
         return False
     let, loop, rest = found[0], found[stepping[0]], found[stepping[0] + 1 :]
     if not isinstance(let, Let) or not isinstance(loop, For) or any(_named(s, name) for s in rest):
@@ -84,20 +77,8 @@ def _gives(stmt: Stmt, name: str) -> bool:
 
 def _even(block: Block, name: str) -> bool:
     """No step stands under a condition, or in a loop of which the trips are not a number."""
-    for s in block:
-        match s:
-            case For(body=body) if _steps(s, name):
-                if trips(s) is None or not _even(body, name):
-                    return False
-            case If() | Elect() if _steps(s, name):
-                return False
-            case _:
-                pass
-    return True
-
-
-def _steps(stmt: Stmt, name: str) -> int:
-    return sum(isinstance(s, Step) and s.name == name for s in walk((stmt,)))
+    inside = (s for s in block if children(s) and steps((s,), name))
+    return all(isinstance(s, For) and trips(s) is not None and _even(s.body, name) for s in inside)
 
 
 def _named(stmt: Stmt, name: str) -> bool:

@@ -72,11 +72,12 @@ def starts(stmts: Block, span: Span, known: frozenset[str]) -> Iterator[Start]:
 def _in_step(name: str, turning: str, counting: list[tuple[Step, str]], stmts: Block, span: Span) -> None:
     """The counter is stepped whenever the other one has turned, and at no other time."""
     pairs = sum(step.name == name and other == turning for step, other in counting)
-    if any(pairs != _steps(stmts, n) for n in (name, turning)):
+    if any(pairs != steps(stmts, n) for n in (name, turning)):
         raise NotModelled(f"the counter `{name}` is stepped in two ways", span)
 
 
-def _steps(stmts: Block, name: str) -> int:
+def steps(stmts: Block, name: str) -> int:
+    """How many statements step a counter."""
     return sum(isinstance(s, Step) and s.name == name for s in walk(stmts))
 
 

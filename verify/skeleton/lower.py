@@ -133,7 +133,7 @@ class Walk:
                     place = self.let(stmt, place)
                     self._constant(stmt, stmts[n + 1 :], place)
                 case Step() if stmt.name in self.closed:
-                    place = place.naming(stmt.name, added(place.names[stmt.name], Int(stmt.by)))
+                    place = place.naming(stmt.name, added(place.names[stmt.name], stmt.by))
                 case Step():
                     self.step(stmt, place)
                 case For():
@@ -242,8 +242,6 @@ class Walk:
             raise NotModelled("threads end inside a loop or a nested branch", stmt.span)
         lo, hi = self.expr(stmt.lo, place), self.expr(stmt.hi, place)
         first, last = literal(lo), literal(hi)
-        if any(isinstance(s, Exit) for s in walk(stmt.body)):
-            raise NotModelled("threads end inside a loop", stmt.span)
         if first is not None and last is not None and self.emit.names_barrier(stmt):
             if last - first > MOST_UNROLLED:
                 raise NotModelled(f"more than {MOST_UNROLLED} iterations name different barriers", stmt.span)

@@ -16,6 +16,7 @@ from exogpu.ir.evaluate import operate
 from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Var
 from exogpu.ir.linear import Linear, linear
 from exogpu.ir.skeleton.tree import RANK, TID
+from exogpu.ir.terms import total
 from exogpu.ir.walk import index_names, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, LoopKind
 from exogpu.verify.skeleton.place import Place
@@ -131,7 +132,7 @@ def slot(number: Index, ring: range) -> tuple[Index, tuple[Cond, ...]]:
     terms = linear(number)
     start = terms.const - ring.start
     if all(c % ring.step == 0 for c in (start, *terms.terms.values())):
-        return Linear({a: c // ring.step for a, c in terms.terms.items()}, start // ring.step).index, ()
+        return total(Linear({a: c // ring.step for a, c in terms.terms.items()}, start // ring.step)), ()
     place = Bin("//", plus(number, Int(-ring.start)), Int(ring.step))
     return place, (Cmp("==", plus(Bin("*", Int(ring.step), place), Int(ring.start)), number),)
 

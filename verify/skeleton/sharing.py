@@ -66,7 +66,7 @@ def _teams(program: Program, barrier: Barrier, skeleton: Skeleton) -> tuple[Team
     if _enough(program, barrier, joins):
         return ()
     alike = tuple(statements for _, statements in parties(program, joins))
-    for teams in (alike, *_met(program, joins, skeleton)):
+    for teams in (alike, *_met(program, barrier, joins, skeleton)):
         if all(_enough(program, barrier, team) for team in teams):
             return tuple(tuple(e.id for e in team) for team in teams)
     return ()
@@ -78,15 +78,15 @@ def _enough(program: Program, barrier: Barrier, joins: Sequence[Event]) -> bool:
     return all(sum(c == cta for c, _ in warps) * WARP == barrier.count for cta, _ in warps)
 
 
-def _met(program: Program, joins: Sequence[Event], skeleton: Skeleton) -> Iterator[tuple[tuple[Event, ...], ...]]:
+def _met(
+    program: Program, barrier: Barrier, joins: Sequence[Event], skeleton: Skeleton
+) -> Iterator[tuple[tuple[Event, ...], ...]]:
     """Joins of one barrier that meet in an execution, directly or through others."""
     spans = {path: stmt.span for path, stmt in statements(skeleton)}
-    barrier = joins[0].action
-    assert isinstance(barrier, ArriveAction)
     for observations in seen(skeleton):
         team = {e.id: e.id for e in joins}
         generations: dict[tuple[int, int], int] = {}
-        for o in (o for o in observations if o.barrier == barrier.barrier):
+        for o in (o for o in observations if o.barrier == barrier.name):
             mine = (e for e in joins if e.span == spans[o.path] and o.thread in executors(program, e))
             for event in mine:
                 one, other = team[event.id], team[generations.setdefault((o.cta, o.phase), event.id)]

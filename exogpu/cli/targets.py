@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import exogpu.kernels
+from exogpu.cli.defining import defines
 from exogpu.cli.errors import UsageError
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.proc import UNSCHEDULED, Proc
@@ -61,19 +61,11 @@ def chosen(texts: Iterable[str], *, every: bool) -> tuple[list[Target], list[Dia
 def _folder(folder: Path) -> list[Target]:
     """The Python files of a folder in which a kernel or a skeleton is defined; BadInput if there is none, since nothing
     is shown."""
-    files = [f for f in sorted(folder.glob("*.py")) if _defines(f.read_text(encoding="utf-8", errors="replace"))]
+    files = [f for f in sorted(folder.glob("*.py")) if defines(f.read_bytes())]
     if not files:
         text, fix = f"the folder `{folder}` holds no kernel", "name a folder with Python files that define kernels"
         raise BadInput((Diagnostic("input.file", text, _whole(str(folder)), help=fix),))
     return [Target(str(file)) for file in files]
-
-
-_DEFINITION = re.compile(r"@proc|@skeleton|\.kernel\s*(#.*)?$", re.MULTILINE)
-"""What a file has that defines a kernel or a skeleton; a derived one is a schedule's `kernel`."""
-
-
-def _defines(text: str) -> bool:
-    return _DEFINITION.search(text) is not None
 
 
 def load_kernels(targets: Iterable[Target]) -> tuple[list[Kernel], list[Diagnostic]]:

@@ -14,8 +14,22 @@ DEFINING = (
     "f = s.kernel\n",
     "f = s.kernel  # proved",
     "f = g(s).kernel",
+    "f, g = s.kernel, 1",
+    "def derived(): return s.kernel",
+    "@lang.proc\ndef f(): ...",
+    "from exogpu.lang import proc as kernel\n@kernel\ndef f(): ...",
+    "def build():\n    @skeleton\n    def f(): ...\n    return f",
+    "f = proc(g)",
+    "import exogpu\ndef f(:",
 )
-OTHERS = ("def f(): ...", "s.kernel_name = 1\n", "text = s.kernels\n")
+OTHERS = (
+    "def f(): ...",
+    "s.kernel_name = 1\n",
+    "text = s.kernels\n",
+    "# @proc and @skeleton mark kernels",
+    'TEXT = """\n@proc\ndef f(): ...\n"""',
+    "print 'not Python'",
+)
 
 
 @pytest.mark.parametrize("text", DEFINING)

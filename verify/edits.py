@@ -146,7 +146,12 @@ def _sort(text: str) -> str:
 
 def with_held(head: str, held: Sequence[str]) -> str:
     """The text before a block together with statements in it, the first of them if they are several."""
-    return shortened([f"{head}: {held[0]}{' ...' * (len(held) > 1)}"]) if held else head
+    return shortened([f"{head}: {first_of(held)}"]) if held else head
+
+
+def first_of(held: Sequence[str]) -> str:
+    """The first of some statements, and whether there are more."""
+    return held[0] + " ..." * (len(held) > 1)
 
 
 def described(stmt: Stmt, other: Stmt) -> str:
@@ -272,7 +277,7 @@ def units(proc: Proc, site: Site) -> Iterator[Edit]:
 
 def _held(loop: For) -> str:
     """The synchronisation in a loop over threads."""
-    return with_held("", [written(s) for s in walk(loop.body) if synchronises(s)]).removeprefix(": ")
+    return shortened([first_of([written(s) for s in walk(loop.body) if synchronises(s)])])
 
 
 def narrowed(proc: Proc, site: Site, unit: int) -> Iterator[Edit]:

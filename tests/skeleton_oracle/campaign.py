@@ -33,11 +33,13 @@ def judge(seed: int, number: int, kinds: Sequence[str] = ()) -> Record:
 
 
 def found(block: Block) -> Finding:
-    """What the judges say of a program."""
+    """What the judges say of a program. Any exception of theirs is a finding, which fails the run when it ends: it must
+    not end the run before the other programs are judged."""
     try:
         return compare(parse(block))
     except Exception:
-        return Finding(CRASH, CRASH, traceback.format_exc().splitlines()[-1], traceback.format_exc(), (0.0, 0.0))
+        crash = traceback.format_exc()
+        return Finding(CRASH, CRASH, crash.splitlines()[-1], crash, (0.0, 0.0))
 
 
 def disagreement(program: Program, finding: Finding) -> str:

@@ -16,7 +16,7 @@ numbering                       of which phase every signal and wait is
 settle, coverage, together      obligations, and ways to prove them
 init, observed, transfers,      what has to be shown, one module per kind of obligation
   flags, leaving, lifetimes,
-  places, cells, pool, whole
+  aliasing, cells, pool, whole
 ranking, rank                   an order of all waits that shows progress
 obligations                     all that has to be shown
 refute, verdict                 an execution that goes wrong; a proof, or that, or neither

@@ -75,7 +75,7 @@ class Signals:
     derived: dict[str, Derived] = field(default_factory=dict)
     classes: Mapping[str, tuple[frozenset[int], ...]] | None = None
     rings: Rings = field(default_factory=dict)
-    places: dict[str, range] = field(default_factory=dict)
+    ring_of: dict[str, range] = field(default_factory=dict)
     """The elements of its array that an mbarrier's slots are."""
 
     @cached_property
@@ -140,7 +140,7 @@ class Signals:
             ring = next((r for r in self.rings.get(ref.name, ()) if set(meant.found) <= set(r)), meant.found)
             place_in_ring, fits = slot(meant.number, ring)
             name = shown(ref.name, array.shape, ring)
-            self.places[name] = ring
+            self.ring_of[name] = ring
             self.barriers.setdefault(name, Barrier(name, len(ring), array.count or 0, array.span))
             piece = replace(piece, explicit=piece.explicit or TID in index_names(place_in_ring))
             yield from (Part(name, place_in_ring, p, (*meant.inside, *fits)) for p in self._apart(piece))

@@ -23,8 +23,8 @@ from exogpu.verify.program import Access, Event, Program
 from exogpu.verify.races import concrete_box
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
+from exogpu.verify.skeleton.aliasing import one_place
 from exogpu.verify.skeleton.lives import Lives, in_ctas
-from exogpu.verify.skeleton.places import one_place
 from exogpu.verify.skeleton.rounds import life_at, life_of, rounds
 from exogpu.verify.skeleton.settle import any_of, obligation, settle, with_more
 

@@ -131,6 +131,7 @@ def name(stmt: Stmt) -> str:
 
 
 def _written(stmt: Stmt) -> str:
+    """Its source text; one call of `cluster_sync` is two statements, which are told apart."""
     text = excerpt(stmt.span) or type(stmt).__name__
     match stmt:
         case op.ClusterArrive() if "sync" in text:

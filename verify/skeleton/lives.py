@@ -331,7 +331,7 @@ def numbered_lives(
     before = barrier.ring if declared else 0
     numbers = _by_one_thread(program, inits, -before) | _by_one_thread(program, invals, 0)
     begun = len(_walk(program, inits, barrier)) // barrier.ring + declared
-    elements = signals.places[barrier.name]
+    elements = signals.ring_of[barrier.name]
     lives = Lives(barrier, elements, inits, invals, declared, None, signals.slots, signals.parities, {})
     arriving = next((f for f in flows if f.arrivals), None)
     if any(f.turns is not None for f in flows):

@@ -19,6 +19,7 @@ from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Read, Value
 from exogpu.ir.value_type import computed, value_type
 from exogpu.ir.walk import substitute_cond, substitute_index
+from exogpu.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,10 @@ class Flat:
     shapes: Mapping[str, tuple[Index, ...]]
     scopes: Mapping[str, frozenset[str]]
     tensors: Mapping[str, TensorArg]
+
+    def last(self, buffer: str) -> Span:
+        """Where the last assignment to a buffer stands, or the procedure, if there is none."""
+        return next((w.stmt.span for w in reversed(self.writes) if w.stmt.buffer == buffer), self.proc.span)
 
 
 @dataclass

@@ -70,7 +70,7 @@ class Reach:
 
     def final(self, tensor: str, cell: tuple[Index, ...], facts: Facts) -> Sym:
         """What a tensor's element holds at the end."""
-        return self._held(tensor, cell, Point(None, {}, facts), self.flat.proc.span)
+        return self._held(tensor, cell, Point(None, {}, facts), self.flat.last(tensor))
 
     def _held(self, buffer: str, cell: tuple[Index, ...], at: Point, span: Span) -> Sym:
         self.parts += 1

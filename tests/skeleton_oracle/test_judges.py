@@ -26,8 +26,8 @@ def test_judges_agree_on_a_slice_of_the_nightly_run(number: int) -> None:
 
 def test_programs_are_well_formed_and_the_same_for_the_same_seed() -> None:
     for number in range(60):
-        block = generate(Random(number))
-        assert block == generate(Random(number))
+        block = generate(Random(number)).block()
+        assert block == generate(Random(number)).block()
         assert well_formed(block), source(block)
 
 

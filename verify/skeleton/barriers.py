@@ -13,7 +13,7 @@ from functools import cached_property
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Bin, Cmp, Cond, Index, Int, Var
-from exogpu.ir.linear import literal
+from exogpu.ir.linear import literal, reduced
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Flags, Mbarriers, Ref
 from exogpu.ir.skeleton.tree import RANK, TID, For, Skeleton
@@ -73,6 +73,8 @@ class Signals:
     derived: dict[str, Derived] = field(default_factory=dict)
     classes: Mapping[str, tuple[frozenset[int], ...]] | None = None
     rings: Rings = field(default_factory=dict)
+    places: dict[str, range] = field(default_factory=dict)
+    """The elements of its array that an mbarrier's slots are."""
 
     @cached_property
     def arrays(self) -> Mapping[str, Mbarriers]:
@@ -114,6 +116,12 @@ class Signals:
         """mbarrier arrays that a statement invalidates."""
         return frozenset(s.barrier.name for s in every_statement(self.skeleton) if isinstance(s, op.Inval))
 
+    @cached_property
+    def successive(self) -> frozenset[str]:
+        """mbarrier arrays that lie where others lie at other times."""
+        found = self.arrays.values()
+        return frozenset(a.name for a in found for b in found if a is not b and a.in_common(b))
+
     # -- mbarriers -----------------------------------------------------------------------------------------------
 
     def parts(self, ref: Ref, place: Place, read: Callable[[Index], Index]) -> Iterator[Part]:
@@ -130,6 +138,7 @@ class Signals:
             ring = next((r for r in self.rings.get(ref.name, ()) if set(meant.found) <= set(r)), meant.found)
             place_in_ring, fits = slot(meant.number, ring)
             name = shown(ref.name, array.shape, ring)
+            self.places[name] = ring
             self.barriers.setdefault(name, Barrier(name, len(ring), array.count or 0, array.span))
             piece = replace(piece, explicit=piece.explicit or TID in index_names(place_in_ring))
             yield from (Part(name, place_in_ring, p, (*meant.inside, *fits)) for p in self._apart(piece))
@@ -155,7 +164,7 @@ class Signals:
             return
         for cta in place.role.ctas:
             here = replace(place, role=replace(place.role, ctas=(cta,)))
-            guards = [self._in_cta(g, cta) for g in place.guards]
+            guards = [substitute_cond(g, {RANK: Int(cta), **self.of_cta(here)}) for g in place.guards]
             if any(not index_names(g) and not holds(g, {}) for g in guards):
                 continue
             for group in self.classes[place.role.name]:
@@ -180,7 +189,7 @@ class Signals:
         if count is None and len(totals) > 1:
             raise NotModelled("all threads of a CTA are more in one CTA than in another", span)
         wanted = totals.pop() if count is None else count
-        for (value,), part in _told_apart((number,), place, span, small=True):
+        for (value,), part in _told_apart((reduced(number),), place, span, small=True):
             if not 0 <= value < IDS:
                 raise NotModelled(f"there is no named barrier {value}", span)
             name = f"{NAMED}{value}"
@@ -191,16 +200,18 @@ class Signals:
             self.whole_warps(part, span)
             yield from (Part(name, Int(0), piece) for piece in self._apart(part))
 
-    def _in_cta(self, guard: Cond, cta: int) -> Cond:
-        """A condition in one CTA; unknown numbers that depend on the CTA become those of this one."""
+    def of_cta(self, place: Place) -> Mapping[str, Index]:
+        """If the threads of a place are of one CTA, its own unknown numbers for those that depend on the CTA."""
+        if len(place.role.ctas) > 1:
+            return {}
+        cta = place.role.ctas[0]
         here: dict[str, Index] = {RANK: Int(cta)}
-        for name in index_names(guard):
-            meaning = self.derived.get(name)
-            if isinstance(meaning, Applied) and any(RANK in index_names(a) for a in meaning.args):
+        for name, meaning in tuple(self.derived.items()):  # what an unknown number depends on comes before it
+            if isinstance(meaning, Applied) and any(index_names(a) & here.keys() for a in meaning.args):
                 here[name] = Var(f"{name}@{cta}")
-                args = tuple(substitute_index(a, {RANK: Int(cta)}) for a in meaning.args)
+                args = tuple(substitute_index(a, here) for a in meaning.args)
                 self.derived[f"{name}@{cta}"] = replace(meaning, args=args)
-        return substitute_cond(guard, here)
+        return {name: own for name, own in here.items() if name != RANK}
 
     def whole_warps(self, place: Place, span: Span) -> None:
         """Barriers count warps, and some instructions are executed by warps, so all lanes come together (PTX ISA, bar,

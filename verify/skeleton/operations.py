@@ -53,6 +53,7 @@ class Operations:
     signals: Signals
     events: list[Event] = field(default_factory=list)
     checks: list[Checked] = field(default_factory=list)
+    changes: list[tuple[Event, bool]] = field(default_factory=list)
     inside: list[Cond] = field(default_factory=list)
 
     def operation(self, stmt: Stmt, place: Place, read: Reading, fences: Fences) -> None:
@@ -68,8 +69,9 @@ class Operations:
                 self._ordering(stmt, place)
             case op.Check():
                 self._check(stmt, place, read)
-            case op.SetMaxnreg():
-                return  # `maxnreg` looks at them as a whole
+            case op.SetMaxnreg(increases=increases):
+                word = "maxnreg_inc" if increases else "maxnreg_dec"
+                self.changes.append((self.event(stmt, place, word, Exec.EACH, aligned=True), increases))
             case op.Signal() | op.Spin():
                 self._flag(stmt, place, read, fences)
             case op.Unsupported(feature):
@@ -335,14 +337,14 @@ class Operations:
         found = executors(place, self.skeleton.threads, self.skeleton.cluster, unit)
         if found is None:
             raise ToldApart("only some threads of a collective are here", place.role.span)
-        return found
+        return replace(found, unknowns=self.signals.of_cta(place))
 
     def _who(self, stmt: Stmt, place: Place, unit: int = 1) -> Executors:
         found = executors(place, self.skeleton.threads, self.skeleton.cluster, unit)
         if found is None:
             what = "warp" if unit == WARP else "warpgroup"
             raise ToldApart(f"only some threads of a {what} execute this", stmt.span)
-        return found
+        return replace(found, unknowns=self.signals.of_cta(place))
 
     def event(
         self,

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from exogpu.diagnostics import InternalError
 from exogpu.equiv.conditions import conjuncts
 from exogpu.equiv.symbolic import Fold
+from exogpu.ir.buffers import buffers_of, types_of
 from exogpu.ir.index import Bool, Cmp, Cond, Index, Not, Var
 from exogpu.ir.interp import sequential
-from exogpu.ir.interp.plan import buffers_of, types_of
 from exogpu.ir.proc import Proc, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, For, If, Stmt
 from exogpu.ir.substitute import Change, change_value

@@ -81,9 +81,10 @@ class Needs:
                 return frozenset((Side.TARGET,)) if "L1" in allowed else frozenset(Side)
 
     def between_wgmmas(self, source: Event) -> bool:
-        """A fence for registers has to lie between the source, a wgmma, and another one (F1)."""
+        """A fence for registers has to lie between the source, a wgmma, and another one on its accumulator (F1)."""
         return (
             self.fence is FenceKind.REGISTER
+            and not self.apart
             and isinstance(source.completion, InGroup)
             and source.completion.group is Group.WGMMA
         )

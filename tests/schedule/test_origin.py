@@ -73,6 +73,13 @@ def test_everything_of_a_derived_kernel_has_a_place() -> None:
     assert {Path(span.file).name for span in found} == {"cluster.py", "steps.py", "three_loops.py"}
 
 
+def test_columns_count_characters() -> None:
+    größe = schedule(algorithm("copy"))
+    äußere, größe = größe, launch(größe, 256)
+    assert äußere.proc.block != größe.proc.block
+    assert text(größe.proc.block.span) == "launch(größe, 256)"
+
+
 def test_a_library_function_is_where_the_user_calls_it() -> None:
     s = modes(divide(schedule(algorithm("copy")), "i", 256, tail="guard", names=("tile", "t")), Tasks(), "tile")
     assert text(insert(s, s.find("tile").after, fence()).proc.body[1].span).startswith("insert(s, s.find")

@@ -273,8 +273,12 @@ def operator(rewrite: Callable[Concatenate[Work, P], None]) -> Callable[Concaten
         if not isinstance(schedule, Schedule):
             text = f"`{rewrite.__name__}` changes a schedule, and is given a {type(schedule).__name__}"
             raise Refused("schedule.argument", text, help="start one with `schedule(procedure)`")
-        named = {name: plain(value) for name, value in keywords.items()}
-        return _applied(rewrite, caller(), schedule, *map(plain, args), **named)
+        place, named = caller(), {name: plain(value) for name, value in keywords.items()}
+        try:
+            return _applied(rewrite, place, schedule, *map(plain, args), **named)
+        except Refused as refused:
+            refused.asked_at(place)
+            raise
 
     return apply
 

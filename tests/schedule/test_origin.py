@@ -17,7 +17,7 @@ from exogpu.source import NOWHERE, Span
 from exogpu.verify.assess import Assessed, Fate, Verdict
 from exogpu.verify.edits import Edit, dropped, sites
 from exogpu.verify.prepare import prepare
-from tests.schedule.common import algorithm
+from tests.schedule.common import algorithm, refusal
 
 LINES = Path(__file__).read_text(encoding="utf-8").splitlines()
 
@@ -78,6 +78,15 @@ def test_columns_count_characters() -> None:
     äußere, größe = größe, launch(größe, 256)
     assert äußere.proc.block != größe.proc.block
     assert text(größe.proc.block.span) == "launch(größe, 256)"
+
+
+def test_a_refusal_says_which_step_it_is_about() -> None:
+    s = schedule(algorithm("copy"))
+    found = refusal(lambda: divide(s, "i", 3), "schedule.condition").diagnostic
+    assert "for i in seq(0, N):" in Path(found.span.file).read_text(encoding="utf-8")
+    assert [(text(label.span), label.text) for label in found.labels] == [('divide(s, "i", 3)', "in this step")]
+    found = refusal(lambda: launch(s), "schedule.limit").diagnostic
+    assert (text(found.span), found.labels) == ("launch(s)", ())
 
 
 def test_a_library_function_is_where_the_user_calls_it() -> None:

@@ -44,13 +44,13 @@ class Refused(BadInput):
         super().__init__((Diagnostic(code, message, span, notes=(*found, *notes), help=help),))
 
     def asked_at(self, place: Span) -> None:
-        """Says where the step is called: that is where it stands, or a second place beside the statement that it is
-        about."""
+        """Says where a step, or `find`, is called: where the refusal stands, or a second place beside the statement
+        that it is about."""
         found = self.diagnostic
         if found.span == NOWHERE:
             self.diagnostics = (replace(found, span=place),)
         elif not found.labels:
-            self.diagnostics = (replace(found, labels=(Label(place, "in this step"),)),)
+            self.diagnostics = (replace(found, labels=(Label(place, "called here"),)),)
 
     @property
     def diagnostic(self) -> Diagnostic:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import Assign, BarrierRef, Fence, InstrCall, Window
 from exogpu.ir.walk import reads, walk
 from exogpu.kernels.schedules import cluster
 from exogpu.report.edits import row
 from exogpu.report.model import Run
-from exogpu.schedule import Schedule, Tasks, Threads, bind, divide, fence, insert, launch, schedule, set_mode
+from exogpu.schedule import Refused, Schedule, Tasks, Threads, bind, divide, fence, insert, launch, schedule, set_mode
 from exogpu.schedule.library import modes
 from exogpu.source import NOWHERE, Span
 from exogpu.verify.assess import Assessed, Fate, Verdict
@@ -84,7 +86,10 @@ def test_a_refusal_says_which_step_it_is_about() -> None:
     s = schedule(algorithm("copy"))
     found = refusal(lambda: divide(s, "i", 3), "schedule.condition").diagnostic
     assert "for i in seq(0, N):" in Path(found.span.file).read_text(encoding="utf-8")
-    assert [(text(label.span), label.text) for label in found.labels] == [('divide(s, "i", 3)', "in this step")]
+    assert [(text(label.span), label.text) for label in found.labels] == [('divide(s, "i", 3)', "called here")]
+    with pytest.raises(Refused) as caught:
+        s.find("for k in _: _")
+    assert [text(label.span) for label in caught.value.diagnostic.labels] == ['s.find("for k in _: _")']
     found = refusal(lambda: launch(s), "schedule.limit").diagnostic
     assert (text(found.span), found.labels) == ("launch(s)", ())
 

@@ -50,8 +50,9 @@ class Model:
         self.sizes: dict[str, Poly] = {s: _size(ctx, s, least(program.requires, s)) for s in program.sizes}
         limit = None if program.persistent else 2
         self.sizes[TASKS] = ctx.fresh(TASKS, 0, limit)
-        requires = [to_formula(ctx, c, self.sizes) for c in program.requires]
-        self.assumptions: Formula = ctx.api.conj((*requires, self._tensor_sizes(), self._task_count()))
+        given = [to_formula(ctx, c, self.sizes) for c in program.requires]
+        given += self._tensor_sizes() if program.sequential else []  # a skeleton says with `require` what it needs
+        self.assumptions: Formula = ctx.api.conj((*given, self._task_count()))
 
     def on(self, ctx: Context) -> Model:
         """The same terms for a copy of the context."""
@@ -59,11 +60,11 @@ class Model:
         out.ctx = ctx
         return out
 
-    def _tensor_sizes(self) -> Formula:
+    def _tensor_sizes(self) -> list[Formula]:
         """Tensor extents are valid array shapes."""
         ctx = self.ctx
         extents = [e for b in self.program.buffers.values() if isinstance(b.memory, Gmem) for e in b.shape]
-        return ctx.api.conj(ctx.le(0, to_poly(ctx, e, self.sizes)) for e in extents)
+        return [ctx.le(0, to_poly(ctx, e, self.sizes)) for e in extents]
 
     def _task_count(self) -> Formula:
         """A CTA walks no more tasks than the grid has."""

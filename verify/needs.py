@@ -6,9 +6,9 @@ import enum
 from dataclasses import dataclass
 
 from exogpu.ir.index import Index
-from exogpu.ir.instr import ProxyFence, WgmmaFence
+from exogpu.ir.instr import Group, ProxyFence, WgmmaFence
 from exogpu.verify.declared import CLUSTER_BARRIER
-from exogpu.verify.program import Action, ArriveAction, AwaitAction, PublishAction
+from exogpu.verify.program import Action, ArriveAction, AwaitAction, Event, InGroup, PublishAction
 
 
 class FenceKind(enum.Enum):
@@ -52,7 +52,8 @@ class Needs:
     are asynchronous; `overwrites`: and the second overwrites shared memory of a cluster; `abroad`: and they may be of
     two CTAs. `axioms`: what every path with an intermediate event relies on. `home`: the CTA in whose shared memory the
     two meet, over the variables of the second; None if both can only be of one CTA, or it is global memory. `woken`:
-    the path begins with an await that the source, an arrive, helps to complete.
+    the path begins with an await that the source, an arrive, helps to complete. `apart`: one of them is a read of an
+    operand in registers, which the order of a wgmma pipeline on its accumulator says nothing about.
     """
 
     temporal: bool = False
@@ -64,6 +65,7 @@ class Needs:
     axioms: frozenset[str] = frozenset()
     home: Index | None = None
     woken: bool = False
+    apart: bool = False
 
     def sides(self, allowed: frozenset[str]) -> frozenset[Side]:
         """Where fences stand that a path passes: a proxy fence where the second access is made, and without L1 the
@@ -77,6 +79,15 @@ class Needs:
                 return frozenset((Side.TARGET,))
             case FenceKind.SHARED | FenceKind.GLOBAL:
                 return frozenset((Side.TARGET,)) if "L1" in allowed else frozenset(Side)
+
+    def between_wgmmas(self, source: Event) -> bool:
+        """A fence for registers has to lie between the source, a wgmma, and another one on its accumulator (F1)."""
+        return (
+            self.fence is FenceKind.REGISTER
+            and not self.apart
+            and isinstance(source.completion, InGroup)
+            and source.completion.group is Group.WGMMA
+        )
 
     def heard(self, wait: AwaitAction, *, abroad: bool) -> bool:
         """The wait acquires what the path has to carry from an arrive; `abroad`: of another CTA's thread."""

@@ -157,6 +157,7 @@ def ordering_needs(program: Program, buffer: Buffer, first: Use, second: Use) ->
         abroad=both and program.cluster > 1 and _leaves_home(buffer, first, second),
         axioms=_completion_axioms(first) | _issue_axioms(second),
         home=b.dims[0][0] if buffer.per_cta and isinstance(buffer.memory, Smem) else None,
+        apart=a.proxy is b.proxy is Proxy.REGISTER and not a.mode is b.mode is Mode.WRITE,
     )
 
 

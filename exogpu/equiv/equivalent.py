@@ -11,9 +11,9 @@ from exogpu.equiv.conditions import BUDGET, SHORT, Facts, Logic, joined
 from exogpu.equiv.prove import Equal, prove, written
 from exogpu.equiv.result import Equivalence, Side, Verdict
 from exogpu.equiv.trial import Tried, compare_runs
+from exogpu.ir.preconditions import known_sizes
 from exogpu.ir.print_expr import cond_text
 from exogpu.ir.proc import Proc
-from exogpu.schedule.facts import known_sizes
 
 
 def equivalent(a: Proc, b: Proc) -> Equivalence:

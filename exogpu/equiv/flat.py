@@ -14,11 +14,11 @@ from exogpu.ir.interp.plan import buffers_of, types_of
 from exogpu.ir.proc import Proc, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, For, If, Stmt
 from exogpu.ir.substitute import Change, change_value
+from exogpu.ir.terms import both, either
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Read, Value
 from exogpu.ir.value_type import computed, value_type
 from exogpu.ir.walk import substitute_cond, substitute_index
-from exogpu.schedule.terms import both, either
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,11 @@ from exogpu.ir.index import Cmp, Cond, Index, Int, Var
 from exogpu.ir.interp.plan import reassociable
 from exogpu.ir.linear import literal
 from exogpu.ir.numeric import compute_dtype
+from exogpu.ir.terms import both, subtract
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
 from exogpu.ir.value_type import computed, value_type
 from exogpu.ir.walk import substitute_cond, substitute_index
-from exogpu.schedule.terms import both, subtract
 from exogpu.source import Span
 
 REPEATS = 4

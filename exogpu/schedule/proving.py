@@ -12,8 +12,8 @@ from time import perf_counter
 
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Cond
+from exogpu.ir.terms import both
 from exogpu.schedule.errors import Counterexample
-from exogpu.schedule.terms import both
 from exogpu.smt.context import Context
 from exogpu.smt.implication import contradicting, names_of
 from exogpu.smt.poly import symbol
@@ -51,7 +51,7 @@ Answer = Proved | Refuted | Undecided
 
 
 def fresh_engine() -> Engine:
-    """An engine for the questions of one step: making one costs more than most questions. Counterexamples come from
+    """An engine for the questions of one schedule: making one costs more than most questions. Counterexamples come from
     engines of their own, so that they do not depend on what was asked before."""
     return Engine(TermApi())
 

@@ -14,12 +14,12 @@ from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Cond, Index, Int
 from exogpu.ir.linear import linear
 from exogpu.ir.print_expr import value_text
+from exogpu.ir.terms import both, equal, negated
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
 from exogpu.ir.value_type import Types, value_type
 from exogpu.ir.walk import map_value
 from exogpu.schedule.draws import differ
-from exogpu.schedule.terms import both, equal, negated
 
 EXACT = 2**24
 """Integers up to it have one value in all types that are computed in."""

@@ -24,6 +24,10 @@ from exogpu.skeleton.scope import Reader, new_name, what
 
 MAX_REGISTERS = 256
 """Most registers of a thread (PTX ISA, setmaxnreg)."""
+REGISTER_FILE = 64 * 1024
+"""Registers of a multiprocessor, and so the most of a CTA (CUDA programming guide, compute capability 9.0)."""
+REGISTER_STEP = 8
+"""A launch gives each thread a multiple of so many registers (CUDA programming guide)."""
 MAX_CELLS = 227 * 1024
 """Most cells of shared memory: a cell is at least a byte (CUDA programming guide, compute capability 9.0)."""
 

@@ -17,9 +17,18 @@ from exogpu.lang.reading import caller_locals, read
 from exogpu.lang.scope import Broken, Variable, identifier
 from exogpu.skeleton import statements
 from exogpu.skeleton.indices import cond, ctas, label
-from exogpu.skeleton.objects import OBJECTS, SETTINGS, Declarations, declaration, setting
+from exogpu.skeleton.objects import (
+    OBJECTS,
+    REGISTER_FILE,
+    REGISTER_STEP,
+    SETTINGS,
+    Declarations,
+    declaration,
+    setting,
+)
 from exogpu.skeleton.scope import Reader
 from exogpu.skeleton.surface import WORDS
+from exogpu.source import Span
 
 
 def skeleton(fn: Callable[..., object]) -> Skeleton:
@@ -48,9 +57,20 @@ def _skeleton(r: Reader, node: ast.FunctionDef) -> Skeleton:
     if threads > MAX_THREADS:
         last = bodies[-1].role.span
         raise reject("threads", f"the roles need {threads} threads, and a CTA has at most {MAX_THREADS}", last)
+    if into.registers is not None:
+        _fit(r, into.registers, bodies, span)
     unknowns = tuple(r.unknowns.items())
     objects, requires = tuple(into.objects), tuple(into.requires)
     return Skeleton(name, sizes, requires, r.cluster, threads, into.registers, objects, tuple(bodies), unknowns, span)
+
+
+def _fit(r: Reader, registers: int, bodies: list[Body], span: Span) -> None:
+    """The warps of a CTA can be launched with so many registers per thread; those between roles do not exist."""
+    warps = max(sum(-(-b.role.threads // WARP) for b in bodies if cta in b.role.ctas) for cta in range(r.cluster))
+    wanted = warps * WARP * -(-registers // REGISTER_STEP) * REGISTER_STEP
+    if wanted > REGISTER_FILE:
+        message = f"{warps} warps are launched with {wanted} registers, and a CTA has at most {REGISTER_FILE}"
+        raise reject("range", message, span, help=f"`launch(registers=...)` is per thread, in steps of {REGISTER_STEP}")
 
 
 def _sizes(r: Reader, node: ast.arguments) -> tuple[str, ...]:

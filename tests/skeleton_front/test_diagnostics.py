@@ -162,6 +162,7 @@ CASES = [
     Case("lang.range", "count=1)", "count=0)", "0"),
     Case("lang.range", "count=1)", "count=1048576)", "1048576"),
     Case("lang.range", "registers=168", "registers=257", "257"),
+    Case("lang.range", "registers=168", "registers=232", "ring"),
     Case("lang.range", "registers(2)", "registers(300)", "registers(300)"),
     Case("lang.range", "cluster(2)", "cluster(9)", "9"),
     Case("lang.range", "bytes=256", "bytes=0", "0"),

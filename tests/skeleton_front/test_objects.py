@@ -24,7 +24,7 @@ from exogpu.skeleton import *
 def s(n: size, m: size):
     require(n >= 1 and m < n)
     cluster(2)
-    launch(registers=168)
+    launch(registers=96)
     x = smem(3, 4, 5)
     one = smem()
     over = smem(7, at=x[1, 2])
@@ -74,7 +74,7 @@ def test_roles_are_consecutive_and_aligned(program: Program) -> None:
         RoleDecl("d", 256, 40, 40, (0, 1)),
         RoleDecl("e", 384, 256, 32, (0, 1)),
     ]
-    assert (read.cluster, read.registers, read.threads, read.sizes) == (2, 168, 640, ("n", "m"))
+    assert (read.cluster, read.registers, read.threads, read.sizes) == (2, 96, 640, ("n", "m"))
     assert len(read.requires) == 1 and isinstance(read.requires[0], Require)
 
 

@@ -164,7 +164,7 @@ class Signals:
             return
         for cta in place.role.ctas:
             here = replace(place, role=replace(place.role, ctas=(cta,)))
-            guards = [self._in_cta(g, cta) for g in place.guards]
+            guards = [substitute_cond(g, {RANK: Int(cta), **self.of_cta(here)}) for g in place.guards]
             if any(not index_names(g) and not holds(g, {}) for g in guards):
                 continue
             for group in self.classes[place.role.name]:
@@ -200,16 +200,18 @@ class Signals:
             self.whole_warps(part, span)
             yield from (Part(name, Int(0), piece) for piece in self._apart(part))
 
-    def _in_cta(self, guard: Cond, cta: int) -> Cond:
-        """A condition in one CTA; unknown numbers that depend on the CTA become those of this one."""
+    def of_cta(self, place: Place) -> Mapping[str, Index]:
+        """If the threads of a place are of one CTA, its own unknown numbers for those that depend on the CTA."""
+        if len(place.role.ctas) > 1:
+            return {}
+        cta = place.role.ctas[0]
         here: dict[str, Index] = {RANK: Int(cta)}
-        for name in index_names(guard):
-            meaning = self.derived.get(name)
-            if isinstance(meaning, Applied) and any(RANK in index_names(a) for a in meaning.args):
+        for name, meaning in tuple(self.derived.items()):  # what an unknown number depends on comes before it
+            if isinstance(meaning, Applied) and any(index_names(a) & here.keys() for a in meaning.args):
                 here[name] = Var(f"{name}@{cta}")
-                args = tuple(substitute_index(a, {RANK: Int(cta)}) for a in meaning.args)
+                args = tuple(substitute_index(a, here) for a in meaning.args)
                 self.derived[f"{name}@{cta}"] = replace(meaning, args=args)
-        return substitute_cond(guard, here)
+        return {name: own for name, own in here.items() if name != RANK}
 
     def whole_warps(self, place: Place, span: Span) -> None:
         """Barriers count warps, and some instructions are executed by warps, so all lanes come together (PTX ISA, bar,

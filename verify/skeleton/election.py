@@ -1,17 +1,18 @@
 """Elections by hardware: a proof for the first lane is one for whichever is chosen, if nothing else tells lanes apart.
 
-That is so if no condition of the role tests the thread, the chosen lane's own statements do not mention it, and memory
-is named by thread alike everywhere: renaming lanes, and the cells that they name, turns one election into another.
+That is so if no condition of the role tests the thread, no unknown number depends on it, the chosen lane's own
+statements do not mention it, and memory is named by thread alike everywhere: renaming lanes, and the cells that they
+name, turns one election into another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from exogpu.ir.index import Index
 from exogpu.ir.skeleton.objects import Ref, Shared
 from exogpu.ir.skeleton.operations import Check
-from exogpu.ir.skeleton.tree import TID, Body, Elect, If, Let, Skeleton
+from exogpu.ir.skeleton.tree import TID, Body, Elect, If, Let, Skeleton, Unknown
 from exogpu.ir.stmt import Point, Range
 from exogpu.ir.walk import index_names
 from exogpu.verify.skeleton.unsupported import NotModelled
@@ -21,6 +22,10 @@ from exogpu.verify.skeleton.walk import names_in, nested, refs_in
 def any_will_do(skeleton: Skeleton, body: Body, election: Elect) -> None:
     """Raises `NotModelled` if the chosen lane may make a difference."""
     own = [s for s, _ in nested(election.body)]
+    unknowns = dict(skeleton.unknowns)
+    if any(_by_lane(unknowns, name) for s, _ in nested(body.stmts) for name in names_in(s)):
+        reason = "one lane of many is elected, and an unknown number differs between lanes"
+        raise NotModelled(reason, election.span)
     hidden = [s for s in own if isinstance(s, Check) and s not in election.body]
     if hidden or any(isinstance(s, Let) and TID in names_in(s) for s, _ in nested(body.stmts)):
         raise NotModelled("one lane of many is elected, and others are told apart, too", election.span)
@@ -33,6 +38,12 @@ def any_will_do(skeleton: Skeleton, body: Body, election: Elect) -> None:
         for other in (r for b in skeleton.bodies for s, _ in nested(b.stmts) for r in refs_in(s) if r.name == ref.name):
             if not _alike(skeleton, ref, other):
                 raise NotModelled(f"parts of `{ref.name}` are told apart otherwise than by lane", election.span)
+
+
+def _by_lane(unknowns: Mapping[str, Unknown], name: str) -> bool:
+    """The name is one of an unknown number that depends on the thread."""
+    args = unknowns[name].args if name in unknowns else ()
+    return any(n == TID or _by_lane(unknowns, n) for a in args for n in index_names(a))
 
 
 def _by_thread(body: Body) -> Iterator[Ref]:

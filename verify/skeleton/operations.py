@@ -337,14 +337,14 @@ class Operations:
         found = executors(place, self.skeleton.threads, self.skeleton.cluster, unit)
         if found is None:
             raise ToldApart("only some threads of a collective are here", place.role.span)
-        return found
+        return replace(found, unknowns=self.signals.of_cta(place))
 
     def _who(self, stmt: Stmt, place: Place, unit: int = 1) -> Executors:
         found = executors(place, self.skeleton.threads, self.skeleton.cluster, unit)
         if found is None:
             what = "warp" if unit == WARP else "warpgroup"
             raise ToldApart(f"only some threads of a {what} execute this", stmt.span)
-        return found
+        return replace(found, unknowns=self.signals.of_cta(place))
 
     def event(
         self,

@@ -70,7 +70,7 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Executors:
     """`size` threads from `first` in each iteration of `loops`; `tid` is their number in the role (of a collective, the
-    first one's), `rank` their CTA."""
+    first one's), `rank` their CTA; of unknown numbers that depend on the CTA, `unknowns` are those of this one."""
 
     loops: tuple[Loop, ...]
     first: Index
@@ -78,11 +78,12 @@ class Executors:
     tid: Index
     rank: Index
     guards: tuple[Cond, ...] = ()
+    unknowns: Mapping[str, Index] = field(default_factory=dict)
 
     @property
     def names(self) -> dict[str, Index]:
         """What the names of the executing thread stand for."""
-        return {TID: self.tid, RANK: self.rank}
+        return {**self.unknowns, TID: self.tid, RANK: self.rank}
 
 
 def executors(place: Place, threads: int, cluster: int, unit: int = 1) -> Executors | None:

@@ -68,7 +68,8 @@ def balanced(program: Program, barrier: Barrier, flows: tuple[Flow, ...]) -> Obl
             reason = "bytes of some phases are not announced and copied under the same conditions"
             return replace(base, status=Status.UNKNOWN, reason=reason)
         shown = {e for f in alone for e in f.statements}
-        parts += (_in_one_phase(b[0], e) for b in bundles if b[0] in shown for e in b[1:])
+        together = ((b[0], e) for b in bundles if b[0] in shown for e in b[1:])
+        parts += (_in_one_phase(*two) for pair in together for two in (pair, pair[::-1]))
     for cta in _ctas(moving):
         turns = [t for f in moving if cta in f.ctas for t in _turns(program, barrier, f)]
         steady = [t for t in turns if len(t.weights) == 1]
@@ -116,11 +117,14 @@ def _by_themselves(moving: Sequence[Flow], bundles: Iterable[Sequence[Event]]) -
 
 
 def _in_one_phase(one: Event, other: Event) -> Property:
-    """Two statements of a bundle are for the same phase in each iteration."""
+    """With a statement of a bundle another is executed in the same iteration, for the same phase: counters that their
+    conditions test may have been stepped between the two."""
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         (x,) = xs
-        return model.ctx.api.negate(model.ctx.eq(phases.phase(x), phases.phase(model.at(other, x.env))))
+        beside = model.at(other, x.env)
+        same = model.ctx.eq(phases.phase(x), phases.phase(beside))
+        return model.ctx.api.negate(model.ctx.api.conj((beside.domain, same)))
 
     return Property(f"tx/{one.id}={other.id}", (one,), bad, None)
 

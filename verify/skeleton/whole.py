@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 from exogpu.ir.instr import Group, Mode, WgmmaFence
 from exogpu.ir.skeleton import operations as op
@@ -16,7 +17,8 @@ from exogpu.smt.terms import Formula
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.phases import Phases, executed_by, executors
 from exogpu.verify.pieces import Piece
-from exogpu.verify.program import Event, InGroup, Program
+from exogpu.verify.pipeline import accumulators
+from exogpu.verify.program import Access, Event, InGroup, Program
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
 from exogpu.verify.skeleton.cells import cells
@@ -34,6 +36,7 @@ def whole(program: Program, skeleton: Skeleton, lives: Mapping[str, Lives]) -> I
     for event in program.events:
         if isinstance(event.completion, InGroup) and event.completion.group is Group.WGMMA:
             yield Piece(1, partial(_fenced, event=event))
+            yield from (Piece(1, partial(_disjoint, event=event, pair=p)) for p in _in_registers(event))
     yield from cells(program, skeleton, lives)
     for item in skeleton.objects:
         if isinstance(item, Global) and item.result:
@@ -75,4 +78,22 @@ def _fenced(program: Program, event: Event) -> Iterator[Obligation]:
 
     title = f"a wgmma_fence comes before the wgmma at line {event.span.line}"
     base = obligation(f"fenced/{event.id}", "wgmma.reg_fence", title, event.span)
+    yield settle(program, base, [Property(base.name, (event,), bad, None)])
+
+
+def _in_registers(event: Event) -> Iterator[tuple[Access, Access]]:
+    """The accumulator of a wgmma with each operand that lies in the same array of registers."""
+    read = (a for a in event.accesses if a.mode is Mode.READ)
+    yield from ((w, r) for w, r in product(accumulators(event), read) if w.buffer == r.buffer)
+
+
+def _disjoint(program: Program, event: Event, pair: tuple[Access, Access]) -> Iterator[Obligation]:
+    """A wgmma does not write registers that it reads as an operand, since it is in flight itself."""
+    written, read = pair
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        return model.overlap(xs[0], written, xs[0], read)
+
+    title = f"the wgmma at line {event.span.line} does not write its own operands"
+    base = obligation(f"operand/{event.id}", "wgmma.reg_inflight", title, read.span)
     yield settle(program, base, [Property(base.name, (event,), bad, None)])

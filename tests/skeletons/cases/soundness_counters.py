@@ -180,6 +180,30 @@ def by_one_lane(outside, behind=False):
     return kernel
 
 
+def between_bytes(behind):
+    """Bytes are announced and copied where a counter is even, which is stepped between the two or behind them."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(count=1)
+        x = smem()
+        with role("p", threads=1):
+            c = 0
+            for i in range(n):
+                if c % 2 == 0:
+                    expect(full, 128)
+                if not behind:
+                    c += 1
+                if c % 2 == 0:
+                    tma_load(x, full, bytes=128)
+                if behind:
+                    c += 1
+                arrive(full)
+                wait(full, parity=i)
+
+    return kernel
+
+
 TWINS = [
     ("deadlock.cycle", steps(False), steps(True)),
     ("race.waw", named(False), named(True)),
@@ -190,4 +214,5 @@ TWINS = [
     ("race.waw", wraps_behind(True), wraps_behind(False)),
     ("deadlock.cycle | mbar.parity_alias", by_one_lane(True), by_one_lane(False)),
     ("seq.mismatch", by_one_lane(False, behind=True), by_one_lane(False)),
+    ("mbar.tx_bytes", between_bytes(False), between_bytes(True)),
 ]

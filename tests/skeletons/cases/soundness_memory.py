@@ -264,6 +264,65 @@ def waits_alone(alone):
     return kernel
 
 
+def operands(own):
+    """Products of which the first operand lies in registers: those of the accumulator itself, or others."""
+
+    @skeleton
+    def kernel(n: size):
+        acc = registers(2)
+        b = smem()
+        with role("m", threads=128):
+            wgmma_fence()
+            for i in range(n):
+                wgmma(acc[0], acc[1 - own], b)
+                wgmma_commit()
+            wgmma_wait(0)
+
+    return kernel
+
+
+def accumulators(whole):
+    """A product onto a part of another's accumulator, or onto the same one."""
+
+    @skeleton
+    def kernel():
+        acc = registers(2)
+        b = smem()
+        with role("m", threads=128):
+            wgmma_fence()
+            if whole:
+                wgmma(acc, b)
+            else:
+                wgmma(acc[0], b)
+            wgmma(acc[0], b)
+            wgmma_commit()
+            wgmma_wait(0)
+
+    return kernel
+
+
+def product_of_product(waits):
+    """A product in registers is the operand of the next one, in flight or done: a fence alone does not wait for it."""
+
+    @skeleton
+    def kernel():
+        p = registers()
+        o = registers()
+        b = smem()
+        with role("m", threads=128):
+            wgmma_fence()
+            wgmma(p, b, b)
+            wgmma_commit()
+            if waits:
+                wgmma_wait(0)
+            wgmma_fence()
+            wgmma(o, p, b)
+            wgmma_commit()
+            wgmma_wait(0)
+
+    return kernel
+
+
 TWINS = [
     ("cluster.entry", enters(True), enters(False)),
     ("bounds", reaches(1), reaches(0)),
@@ -281,4 +340,7 @@ TWINS = [
     ("race.raw", last_value(False), last_value(True)),
     ("race.raw", own_last_value(True), own_last_value(False)),
     ("race.async_inflight", one_exit(False), one_exit(True)),
+    ("wgmma.reg_inflight", operands(1), operands(0)),
+    ("wgmma.reg_fence", accumulators(True), accumulators(False)),
+    ("wgmma.reg_inflight", product_of_product(False), product_of_product(True)),
 ]

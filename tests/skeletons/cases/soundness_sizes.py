@@ -301,6 +301,23 @@ def none_for_parity(more):
 
 IMPOSSIBLE = [(none_at_all(5), none_at_all(6)), (none_for_parity(1), none_for_parity(2))]
 
+
+def extents(required):
+    """Global memory of fewer cells than none at small sizes, which is no precondition."""
+
+    @skeleton
+    def kernel(n: size):
+        if required:
+            require(n >= 4)
+        y = gmem(n - 4)
+        x = smem()
+        with role("a", threads=2):
+            if n < 4:
+                store(x)
+
+    return kernel
+
+
 TWINS = [
     ("mbar.uninit", starts(False), starts(True)),
     ("mbar.tx_bytes", bytes_by_size(32), bytes_by_size(24)),
@@ -317,4 +334,5 @@ TWINS = [
     ("race.raw", stores_afar(0), stores_afar(1)),
     ("seq.mismatch", counts_trips(False), counts_trips(True)),
     ("race.raw", signals_nothing(0), signals_nothing(1)),
+    ("race.waw", extents(False), extents(True)),
 ]

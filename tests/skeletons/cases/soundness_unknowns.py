@@ -134,6 +134,43 @@ def ends(early):
     return kernel
 
 
+def elected(free):
+    """Lanes that read are told apart by unknown numbers; the one that the hardware elects may not be the first."""
+
+    @skeleton
+    def kernel():
+        x = smem()
+        with role("a", threads=4):
+            if pred("p", 1) and pred("p", 2) and pred("p", 3):
+                if free:
+                    with elect(any=True):
+                        store(x)
+                else:
+                    with elect():
+                        store(x)
+            if not pred("p", tid):
+                load(x)
+
+    return kernel
+
+
+def parities_of_a_cta(factor):
+    """Threads that arrive in two statements wait for a parity that depends on the CTA, or for twice that."""
+
+    @skeleton
+    def kernel():
+        cluster(2)
+        b = mbarrier(count=32)
+        with role("a", threads=32):
+            if tid < 16:
+                arrive(b)
+            if tid >= 16:
+                arrive(b)
+            wait(b, parity=factor * unknown("s", rank, below=2))
+
+    return kernel
+
+
 TWINS = [
     ("race.waw", cells(False), cells(True)),
     ("deadlock.cycle", trips(False), trips(True)),
@@ -142,4 +179,6 @@ TWINS = [
     ("deadlock.cycle", slots(False), slots(True)),
     ("deadlock.cycle", lists(0), lists(1)),
     ("deadlock.cycle", ends(1), ends(0)),
+    ("race.raw | race.war", elected(True), elected(False)),
+    ("deadlock.cycle", parities_of_a_cta(1), parities_of_a_cta(2)),
 ]

@@ -24,7 +24,7 @@ def registers(b: Build) -> None:
     launched = min(b.pick((128, 152, 168)), FILE // (groups * WARPGROUP) // EIGHT * EIGHT)
     giving = b.random.sample(able, b.pick(range(1, len(able))))
     getting = [t for t in able if t not in giving]
-    given = {t.name: b.pick(LESS) for t in giving}
+    given = {t.name: b.pick([n for n in LESS if n < launched]) for t in giving}
     free = sum((launched - given[t.name]) * t.threads for t in giving)
     share = free // sum(t.threads for t in getting) // EIGHT * EIGHT
     late = b.chance(0.35)  # nobody needs to hear anything from who has got some

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import Assign, BarrierRef, Fence, InstrCall, Window
 from exogpu.ir.walk import reads, walk
 from exogpu.kernels.schedules import cluster
 from exogpu.report.edits import row
 from exogpu.report.model import Run
-from exogpu.schedule import Schedule, Tasks, Threads, bind, divide, fence, insert, launch, schedule, set_mode
+from exogpu.schedule import Refused, Schedule, Tasks, Threads, bind, divide, fence, insert, launch, schedule, set_mode
 from exogpu.schedule.library import modes
 from exogpu.source import NOWHERE, Span
 from exogpu.verify.assess import Assessed, Fate, Verdict
 from exogpu.verify.edits import Edit, dropped, sites
 from exogpu.verify.prepare import prepare
-from tests.schedule.common import algorithm
+from tests.schedule.common import algorithm, refusal
 
 LINES = Path(__file__).read_text(encoding="utf-8").splitlines()
 
@@ -71,6 +73,25 @@ def test_everything_of_a_derived_kernel_has_a_place() -> None:
     assert len(found) > 80
     assert NOWHERE not in found
     assert {Path(span.file).name for span in found} == {"cluster.py", "steps.py", "three_loops.py"}
+
+
+def test_columns_count_characters() -> None:
+    größe = schedule(algorithm("copy"))
+    äußere, größe = größe, launch(größe, 256)
+    assert äußere.proc.block != größe.proc.block
+    assert text(größe.proc.block.span) == "launch(größe, 256)"
+
+
+def test_a_refusal_says_which_step_it_is_about() -> None:
+    s = schedule(algorithm("copy"))
+    found = refusal(lambda: divide(s, "i", 3), "schedule.condition").diagnostic
+    assert "for i in seq(0, N):" in Path(found.span.file).read_text(encoding="utf-8")
+    assert [(text(label.span), label.text) for label in found.labels] == [('divide(s, "i", 3)', "called here")]
+    with pytest.raises(Refused) as caught:
+        s.find("for k in _: _")
+    assert [text(label.span) for label in caught.value.diagnostic.labels] == ['s.find("for k in _: _")']
+    found = refusal(lambda: launch(s), "schedule.limit").diagnostic
+    assert (text(found.span), found.labels) == ("launch(s)", ())
 
 
 def test_a_library_function_is_where_the_user_calls_it() -> None:

@@ -21,7 +21,7 @@ from exogpu.ir.stmt import Point
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.source import Span
 from exogpu.verify.declared import CLUSTER_BARRIER
-from exogpu.verify.iterations import common_period
+from exogpu.verify.iterations import MOST_RESIDUES, common_period
 from exogpu.verify.program import Applied, Barrier, Derived, Event
 from exogpu.verify.skeleton.place import Place
 from exogpu.verify.skeleton.rings import Rings, by_thread, element, joined, names, shown, slot
@@ -298,7 +298,9 @@ def _few(e: Index) -> list[int]:
     """The values of an index that goes round with one variable; empty if it does not."""
     names = index_names(e)
     period = common_period(Cmp("==", e, Int(0)), next(iter(names))) if len(names) == 1 else None
-    return sorted({evaluate(e, dict.fromkeys(names, v)) for v in range(period or 0)})
+    if period is None or period > MOST_RESIDUES:
+        return []
+    return sorted({evaluate(e, dict.fromkeys(names, v)) for v in range(period)})
 
 
 def _where(index: Index, value: int, place: Place) -> Place:

@@ -150,7 +150,9 @@ class Walk:
                     acquired = following.scope if isinstance(following, MemoryFence) else None
                     for where, fence in published(stmt, place):
                         self.emit.operation(stmt, where, read, Fences(fence, acquired))
-            place = replace(place, fenced=after(stmt, place, self.skeleton, read))
+            fence = after(stmt, place, self.skeleton, read)
+            some = fence is not None and fence.where is not None and TID in self._names(fence.where)
+            place = replace(place, fenced=None if some else fence)  # of some threads nothing is made of it
         return place
 
     def let(self, stmt: Let, place: Place) -> Place:

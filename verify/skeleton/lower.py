@@ -148,12 +148,17 @@ class Walk:
                 case _:
                     following = stmts[n + 1] if n + 1 < len(stmts) else None
                     acquired = following.scope if isinstance(following, MemoryFence) else None
-                    for where, fence in published(stmt, place):
+                    for where, fence in published(stmt, self._one_by_one(stmt, place)):
                         self.emit.operation(stmt, where, read, Fences(fence, acquired))
             fence = after(stmt, place, self.skeleton, read)
             some = fence is not None and fence.where is not None and TID in self._names(fence.where)
             place = replace(place, fenced=None if some else fence)  # of some threads nothing is made of it
         return place
+
+    def _one_by_one(self, stmt: Stmt, place: Place) -> Place:
+        """The place of a statement; its threads are told apart if it checks an unknown number of each."""
+        named = index_names(self.cond(stmt.cond, place)) - {TID} if isinstance(stmt, Check) else frozenset[str]()
+        return replace(place, explicit=place.explicit or any(TID in self._names(Var(n)) for n in named))
 
     def let(self, stmt: Let, place: Place) -> Place:
         """A name for an expression, or the start of a counter."""

@@ -193,6 +193,18 @@ def fenced(alike):
     return kernel
 
 
+def checked(most):
+    """A condition on an unknown number of each thread."""
+
+    @skeleton
+    def kernel(n: size):
+        with role("a", threads=4):
+            for i in range(n):
+                check(unknown("k", tid, i, below=3) + tid <= most + tid)
+
+    return kernel
+
+
 TWINS = [
     ("race.waw", cells(False), cells(True)),
     ("deadlock.cycle", trips(False), trips(True)),
@@ -204,4 +216,5 @@ TWINS = [
     ("race.raw | race.war", elected(True), elected(False)),
     ("deadlock.cycle", parities_of_a_cta(1), parities_of_a_cta(2)),
     ("race.raw", fenced(False), fenced(True)),
+    ("seq.mismatch", checked(1), checked(2)),
 ]

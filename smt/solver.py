@@ -15,6 +15,9 @@ from exogpu.smt.z3_terms import Z3Terms
 
 RLIMIT = 20_000_000
 """Z3 resource units per check: the budget that decides UNKNOWN, repeatable on every machine."""
+FIRST = (50_000, 1_000_000)
+"""Units of the first attempts at a check. Nearly every check takes fewer; one that does not is mostly caught in a bad
+branch, which another random seed leaves (heavy tails: Gomes, Selman, Crato, Kautz 2000)."""
 WALL_MS = 60_000
 """Safety net only; an answer never depends on it unless a check takes a minute."""
 
@@ -57,16 +60,21 @@ class Engine:
         return Z3Terms()
 
     @cached_property
-    def parameters(self) -> tuple[z3.ParamsRef, z3.ParamsRef]:
-        """Settings of every solver: for small unsat cores, and for any."""
-        return self._settings(minimize=True), self._settings(minimize=False)
+    def attempts(self) -> Mapping[bool, tuple[z3.ParamsRef, ...]]:
+        """Settings for one attempt after another, by whether unsat cores are to be small. A budget that is not much
+        larger than that of a first attempt is spent at once: a broken-off attempt slows down the next in its solver."""
+        budgets = [*(units for units in FIRST if 10 * units < self._rlimit), self._rlimit]
+        return {
+            small: tuple(self._settings(seed, units, small_cores=small) for seed, units in enumerate(budgets))
+            for small in (True, False)
+        }
 
-    def _settings(self, *, minimize: bool) -> z3.ParamsRef:
+    def _settings(self, seed: int, units: int, *, small_cores: bool) -> z3.ParamsRef:
         out = z3.ParamsRef(self.terms.context)
-        out.set("random_seed", 0)
-        out.set("core.minimize", minimize)
+        out.set("random_seed", seed)
+        out.set("core.minimize", small_cores)
         out.set("arith.solver", 2)  # the plain simplex: five times faster than the default on these questions
-        out.set("rlimit", self._rlimit)
+        out.set("rlimit", units)
         out.set("timeout", WALL_MS)
         return out
 
@@ -80,18 +88,17 @@ class Solver:
         # not SolverFor: its tactics cost more on these small questions than they save
         self._z3 = z3.SimpleSolver(ctx=engine.terms.context)
         self._ref = engine.terms.context.ref()
-        self._settings = engine.parameters
-        self._small_cores: bool | None = None
+        self._attempts = engine.attempts
+        self._chosen: z3.ParamsRef | None = None
         self._flags: dict[str, Formula] = {}
         self._trials: dict[str, Formula] = {}
         self._asserted: list[Formula] = []
         self._spent = self._counter()
 
-    def _set(self, *, small_cores: bool) -> None:
-        if small_cores != self._small_cores:
-            chosen = self._settings[0 if small_cores else 1]
-            z3core.Z3_solver_set_params(self._ref, self._z3.solver, chosen.params)
-            self._small_cores = small_cores
+    def _choose(self, settings: z3.ParamsRef) -> None:
+        if settings is not self._chosen:
+            z3core.Z3_solver_set_params(self._ref, self._z3.solver, settings.params)
+            self._chosen = settings
 
     @property
     def rlimit(self) -> int:
@@ -129,11 +136,15 @@ class Solver:
     def check(self, extra: Sequence[Formula] = (), trial: str | None = None, *, small_core: bool = True) -> Result:
         """Decides the asserted formulas, the named assumptions, `extra`, and the formula on trial. Without `small_core`
         an unsat core may name more than it takes, which costs less."""
-        self._set(small_cores=small_core)
         if extra:
             z3core.Z3_solver_push(self._ref, self._z3.solver)
             self._pose(extra)
-        result = self._decide({trial: self._trials[trial]} if trial is not None else {})
+        result: Result = Unknown("no attempt")
+        for settings in self._attempts[small_core]:
+            self._choose(settings)
+            result = self._decide({trial: self._trials[trial]} if trial is not None else {})
+            if not isinstance(result, Unknown):
+                break
         if extra:
             z3core.Z3_solver_pop(self._ref, self._z3.solver, 1)
         return result

@@ -27,6 +27,7 @@ from tests.oracle.compare import Finding, compare
 from tests.oracle.program import numbered
 from tests.oracle.shrink import shrink
 from tests.skeleton_oracle import campaign
+from tests.skeleton_oracle.generate import SHAPES
 
 Record = dict[str, Any]
 
@@ -95,8 +96,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="another seed makes other programs")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--log", type=Path, help="a file that keeps results, one JSON object a line")
+    parser.add_argument("--kinds", nargs="*", default=(), choices=SHAPES, help="skeletons of these kinds alone")
     options = parser.parse_args(argv)
-    judged, shown = (campaign.judge, campaign.table) if options.skeletons else (judge, table)
+    judged = partial(campaign.judge, kinds=options.kinds) if options.skeletons else judge
+    shown = campaign.table if options.skeletons else table
     started = time.monotonic()
     records = {int(r["number"]): r for r in _known(options.log)}
     left = [n for n in range(options.programs) if n not in records]

@@ -29,7 +29,7 @@ ALLOWED = {
     "kernels": {"ir", "lang", "schedule", "skeleton"},
     "skeleton": BASE | {"ir", "lang"},
     "schedule": BASE | {"ir", "isa", "smt"},
-    "equiv": BASE | {"ir", "schedule", "smt"},
+    "equiv": BASE | {"ir", "smt"},
     "smt": BASE | {"ir"},
     "verify": BASE | {"ir", "smt"},
     "sync": BASE | {"ir", "isa", "verify"},

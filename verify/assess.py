@@ -100,8 +100,10 @@ def _fate(original: Report, edit: Change, report: Report) -> tuple[Fate, str]:
 
 def _suspects(original: Report, edit: Edit) -> Suspects:
     """Pairs of statements whose proof ran through what was edited."""
-    lines = range(edit.span.line, edit.span.end_line + 1)
+    file, lines = edit.span.file, range(edit.span.line, edit.span.end_line + 1)
     chains = (c.links for o in original.obligations for c in o.chains if c.links)
     return frozenset(
-        (links[0].span, links[-1].span) for links in chains if any(link.span.line in lines for link in links[1:-1])
+        (links[0].span, links[-1].span)
+        for links in chains
+        if any(link.span.file == file and link.span.line in lines for link in links[1:-1])
     )

@@ -29,6 +29,16 @@ class Axiom:
 
 AXIOMS = (
     Axiom(
+        "F1",
+        "a wgmma fence is taken to order a wgmma in flight before one of another shape on the same registers",
+        "The text of wgmma.fence asks for it between two wgmmas of different shapes on one accumulator; that of "
+        "wgmma.wait_group leaves every access to the registers of a wgmma in flight undefined.",
+        "A wgmma_fence between the two orders their accesses to the accumulator, as it orders those of a thread.",
+        "wgmma_commit() and wgmma_wait(0) between the two, before the wgmma_fence().",
+        True,
+        ("wgmma.reg_fence",),
+    ),
+    Axiom(
         "F5",
         "each warp of a warpgroup is taken to read its own rows of a wgmma's first operand in shared memory",
         "wgmma.mma_async is one operation of all four warps of a warpgroup; the ISA does not say which of them reads "

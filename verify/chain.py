@@ -218,6 +218,9 @@ class ChainFormula:
                 return self.ctx.api.disj((self._program_order(x, node), *wakes))
             case InGroup(Group.COPY) if isinstance(node.event.action, AwaitAction):
                 return landed(self.phases, x, node)
+            case InGroup() if FenceKind.REGISTER.made_by(node.event.action):
+                fences = "F1" in allowed and self.needs.between_wgmmas(x.event)
+                return self._program_order(x, node) if fences else self.ctx.api.literal(False)
             case InGroup():
                 return self._group_wait(x, node, allowed)
             case TxOn():
@@ -365,6 +368,8 @@ def axioms(chain: LiftedChain, x: Event, y: Event, needs: Needs) -> tuple[str, .
     used |= {edge_axiom(a.event) for a, edge in zip(chain.links, chain.edges, strict=False) if edge is Edge.COMPLETION}
     if isinstance(x.completion, InGroup) and x.completion.group is Group.WGMMA:
         used |= chain.axioms & {"L12"}
+    if needs.between_wgmmas(x) and FenceKind.REGISTER.made_by(chain.links[0].event.action):
+        used.add("F1")
     arrives = [link.event.action for link in chain.links if isinstance(link.event.action, ArriveAction)]
     if needs.abroad or (needs.overwrites and any(a.relaxed for a in arrives)):
         used |= chain.axioms & {"L4"}

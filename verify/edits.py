@@ -6,18 +6,21 @@ single edit, `slim` those that make the kernel wait less.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from exogpu.ir.collective import WARP, WARPGROUP, Collective, inside, whole
 from exogpu.ir.evaluate import const
 from exogpu.ir.index import Bin, Cmp, Int
 from exogpu.ir.instr import HoldsPhase, Instr, ProxyFence, WaitGroup
+from exogpu.ir.printer import statement_text
 from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, For, If, IndexArg, InstrCall, Role, Stmt, Threads
 from exogpu.ir.types import Smem
 from exogpu.ir.walk import children, walk, with_blocks
-from exogpu.source import Span
+from exogpu.source import Span, excerpt, shortened
 
 Block = tuple[Stmt, ...]
 BYTES = 16
@@ -127,23 +130,31 @@ def only_synchronises(stmt: Stmt) -> bool:
 
 
 def name(stmt: Stmt) -> str:
-    """A short name of a statement; a loop, conditional or role around synchronisation is called as what it holds."""
-    match stmt:
-        case Arrive(barrier=barrier) | Await(barrier=barrier):
-            return f"{type(stmt).__name__}({barrier})"
-        case InstrCall(instr=instr):
-            return instr.name
-        case For() | If() | Role() if only_synchronises(stmt):
-            return next((name(s) for s in walk((stmt,)) if synchronises(s)), "nothing")
-        case For() | If() | Role():
-            return f"the {type(stmt).__name__.lower()}"
-        case _:
-            return type(stmt).__name__
+    """A statement as its author wrote it; a block by what stands before it, and the first statement inside."""
+    return with_held(written(stmt), [written(s) for s in walk((stmt,)) if not children(s)] if children(stmt) else [])
 
 
-def described(stmt: Stmt) -> str:
-    """The name and the line."""
-    return f"{name(stmt)} at line {stmt.span.line}"
+def written(stmt: Stmt) -> str:
+    """Its source text or, where a rewrite made it of something else, what it is now."""
+    source, now = excerpt(stmt.span), statement_text(stmt)
+    return source if _sort(source) == _sort(now) else now
+
+
+def _sort(text: str) -> str:
+    """What comes before the operands, whatever the loop variable is called."""
+    return re.sub(r"^for \w+ in", "for in", text).partition("(")[0]
+
+
+def with_held(head: str, held: Sequence[str]) -> str:
+    """The text before a block together with statements in it, the first of them if they are several."""
+    return shortened([f"{head}: {held[0]}{' ...' * (len(held) > 1)}"]) if held else head
+
+
+def described(stmt: Stmt, other: Stmt) -> str:
+    """The name and the line, with the file if the other statement is in another one."""
+    span = stmt.span
+    place = f"line {span.line}" if span.file == other.span.file else f"{Path(span.file).name}:{span.line}"
+    return f"{name(stmt)} at {place}"
 
 
 # -- edits of one statement ------------------------------------------------------------------------------------------
@@ -162,14 +173,14 @@ def moved(site: Site) -> Iterator[Edit]:
         return
     if site.index > 0:
         before = site.block[site.index - 1]
-        yield Edit("move", f"{name(stmt)} before {described(before)}", stmt.span, site.moved(site.index - 1))
+        yield Edit("move", f"{name(stmt)} before {described(before, stmt)}", stmt.span, site.moved(site.index - 1))
     if site.index < last:
         after = site.block[site.index + 1]
-        yield Edit("move", f"{name(stmt)} after {described(after)}", stmt.span, site.moved(site.index + 1))
+        yield Edit("move", f"{name(stmt)} after {described(after, stmt)}", stmt.span, site.moved(site.index + 1))
     if isinstance(stmt, InstrCall) and isinstance(stmt.instr.effect, ProxyFence):
         for n in range(site.index + 2, last + 1):
             if any(isinstance(s, Arrive | Fence) for s in walk((site.block[n],))):
-                what = f"{name(stmt)} after {described(site.block[n])}"
+                what = f"{name(stmt)} after {described(site.block[n], stmt)}"
                 yield Edit("move", what, stmt.span, site.moved(n))
                 return
 
@@ -201,13 +212,13 @@ def depths(site: Site) -> Iterator[Edit]:
 def depth(site: Site, step: int) -> Iterator[Edit]:
     """A group wait that leaves `step` more groups pending."""
     match site.stmt:
-        case InstrCall(instr=Instr(effect=WaitGroup(operand=str() as pending)) as instr) as call:
+        case InstrCall(instr=Instr(effect=WaitGroup(operand=str() as pending))) as call:
             arg = call.operand(pending)
             value = const(arg.value) + step if isinstance(arg, IndexArg) else -1
             if value >= 0:
                 changed = tuple((p, IndexArg(Int(value)) if p == pending else a) for p, a in call.operands)
                 edited = site.become(replace(call, operands=changed))
-                yield Edit("depth", f"{instr.name}({value})", call.span, edited)
+                yield Edit("depth", f"{name(call)}: {value} pending", call.span, edited)
         case _:
             return
 
@@ -219,7 +230,7 @@ def guards(proc: Proc, site: Site) -> Iterator[Edit]:
             shifted = ((Bin("-", right, Int(1)), "earlier"), (Bin("+", right, Int(1)), "later"))
             for bound, step in shifted:
                 changed = replace(stmt, cond=replace(cond, right=bound))
-                text = f"guard off by one, {step}"
+                text = f"{name(stmt)}: one {step}"
                 before = None if only_synchronises(stmt) else proc
                 yield Edit("guard", text, stmt.span, site.become(changed), before)
         case _:
@@ -243,10 +254,11 @@ def units(proc: Proc, site: Site) -> Iterator[Edit]:
     stmt, size = site.stmt, site.who.size
     match stmt:
         case For(lo=Int(lo), hi=Int(hi), mode=Threads(unit)) if only_synchronises(stmt):
+            held = _held(stmt)
             for other in UNITS:
                 if other != unit and (whole_units := max(1, (hi - lo) * unit // other)) * other <= size:
                     loop = replace(stmt, lo=Int(0), hi=Int(whole_units), mode=Threads(other))
-                    what = f"{name(stmt)} by {whole_units} {_plural(other, whole_units)}"
+                    what = f"{held} by {whole_units} {_plural(other, whole_units)}"
                     yield Edit("unit", what, stmt.span, site.become(loop))
         case Fence():
             for unit in (WARP, WARPGROUP):
@@ -257,6 +269,11 @@ def units(proc: Proc, site: Site) -> Iterator[Edit]:
         case Await() | InstrCall(instr=_):
             if synchronises(stmt) and not (isinstance(stmt, InstrCall) and stmt.instr.unit):
                 yield from first_only(proc, site)
+
+
+def _held(loop: For) -> str:
+    """The synchronisation in a loop over threads."""
+    return with_held("", [written(s) for s in walk(loop.body) if synchronises(s)]).removeprefix(": ")
 
 
 def narrowed(proc: Proc, site: Site, unit: int) -> Iterator[Edit]:
@@ -282,7 +299,7 @@ def firsts(proc: Proc, site: Site) -> Iterator[Edit]:
     match stmt:
         case For(lo=Int(lo), hi=Int(hi), mode=Threads(unit)) if only_synchronises(stmt) and (hi + 1) * unit <= size:
             loop = replace(stmt, lo=Int(lo + 1), hi=Int(hi + 1))
-            what = f"{name(stmt)} by the next {UNITS.get(unit, 'unit')}"
+            what = f"{_held(stmt)} by the next {UNITS.get(unit, 'unit')}"
             yield Edit("first", what, stmt.span, site.become(loop))
         case Arrive() if size > 1:
             loop = For(fresh(proc), Int(1), Int(2), Threads(1), (stmt,), stmt.span)

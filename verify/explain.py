@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from exogpu.ir.collective import WARP, WARPGROUP
 from exogpu.ir.evaluate import evaluate
+from exogpu.ir.instr import WgmmaFence
 from exogpu.verify.chain import (
     CtaOf,
     First,
@@ -82,6 +83,8 @@ def _leaving(program: Program, x: Event, event: Event) -> tuple[str, tuple[str, 
             youngest = {ALL: "all of its thread", 0: "all groups", 1: "all but the youngest group"}
             finished = youngest.get(pending, f"all but the {pending} youngest groups")
             return f"the wait covers x's {group.value} group, so x {done}: it finishes {finished}", ("L5", "L12")
+        case InGroup(), WgmmaFence():
+            return "the fence orders x's registers before those of the next wgmma", ("F1",)
         case InGroup(), AwaitAction(barrier):
             return f"this await is for a phase of {barrier} that completes only when x has landed, or a later one", ()
         case TxOn(barrier), AwaitAction():

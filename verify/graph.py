@@ -207,8 +207,18 @@ class Search:
                 yield from self._group_waits(group, self.source, self.u.number_at(self.source))
                 for t in self.source.threads if group is Group.COPY else ():
                     yield from self._landed(t)
+                if "F1" in self.axioms and self.needs.between_wgmmas(self.source.event):
+                    for t in self.source.threads:
+                        yield from self._register_fences(t)
             case TxOn() as completion:
                 yield from self._completes(completion, self.source, self.u.number_at(self.source))
+
+    def _register_fences(self, thread: int) -> Iterator[tuple[int, int]]:
+        """Fences that a thread executes after the source."""
+        for n in self.u.trace(thread):
+            item = self.u.items[n]
+            if item.key > self.source.key and FenceKind.REGISTER.made_by(item.event.action):
+                yield n, thread
 
     def _wakes(self) -> Iterator[tuple[int, int]]:
         """Awaits that return only after the source, if that is an arrive."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 from exogpu.ir.collective import plus
 from exogpu.ir.computed import computed_by_value
@@ -320,11 +321,12 @@ class _Lowering:
         alignments: tuple[Aligned, ...] = (),
         chooses: Selection | None = None,
     ) -> None:
-        """Appends the event of a statement at its place."""
+        """Appends the event of a statement at its place; its label names the file if that is not the kernel's."""
+        elsewhere = stmt.span.file != self.proc.span.file
         self.events.append(
             Event(
                 id=len(self.events),
-                label=label,
+                label=f"{label} in {Path(stmt.span.file).name}" if elsewhere else label,
                 role=place.role,
                 span=stmt.span,
                 path=(*place.path, Step(place.counter.take(), None, len(place.guards))),

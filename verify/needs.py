@@ -6,9 +6,9 @@ import enum
 from dataclasses import dataclass
 
 from exogpu.ir.index import Index
-from exogpu.ir.instr import ProxyFence, WgmmaFence
+from exogpu.ir.instr import Group, ProxyFence, WgmmaFence
 from exogpu.verify.declared import CLUSTER_BARRIER
-from exogpu.verify.program import Action, ArriveAction, AwaitAction, PublishAction
+from exogpu.verify.program import Action, ArriveAction, AwaitAction, Event, InGroup, PublishAction
 
 
 class FenceKind(enum.Enum):
@@ -79,6 +79,15 @@ class Needs:
                 return frozenset((Side.TARGET,))
             case FenceKind.SHARED | FenceKind.GLOBAL:
                 return frozenset((Side.TARGET,)) if "L1" in allowed else frozenset(Side)
+
+    def between_wgmmas(self, source: Event) -> bool:
+        """A fence for registers has to lie between the source, a wgmma, and another one on its accumulator (F1)."""
+        return (
+            self.fence is FenceKind.REGISTER
+            and not self.apart
+            and isinstance(source.completion, InGroup)
+            and source.completion.group is Group.WGMMA
+        )
 
     def heard(self, wait: AwaitAction, *, abroad: bool) -> bool:
         """The wait acquires what the path has to carry from an arrive; `abroad`: of another CTA's thread."""

@@ -43,7 +43,8 @@ class Goal:
     """Show: every x of `source` and y of `target` with `condition` are ordered x before y as `needs` says.
 
     `check` is the condition again, evaluated by the explicit engine on concrete instances. With `also`, x before y as
-    that says will do as well; with `back`, y before x. `inexact`: why the condition may hold where the check does not.
+    that says will do as well; with `back`, y before x; with `others`, of the same source, x before the y of one of
+    them. `inexact`: why the condition may hold where the check does not.
     """
 
     name: str
@@ -54,13 +55,20 @@ class Goal:
     needs: Needs
     back: Needs | None = None
     also: Needs | None = None
+    others: tuple[Goal, ...] = ()
     inexact: str = "the encoding and the explicit engine disagree on a candidate pair"
 
     @property
     def ways(self) -> tuple[tuple[str, str, Needs], ...]:
         """Which end may come first, and as what."""
-        ways = (("x", "y", self.needs), ("y", "x", self.back), ("x", "y", self.also))
+        ways = [("x", "y", self.needs), ("y", "x", self.back), ("x", "y", self.also)]
+        ways += [("x", tag, needs) for tag, goal in self.others_by_tag.items() for needs in (goal.needs, goal.also)]
         return tuple((first, second, needs) for first, second, needs in ways if needs is not None)
+
+    @property
+    def others_by_tag(self) -> Mapping[str, Goal]:
+        """The others, by what their ends are called."""
+        return {f"y{n}": goal for n, goal in enumerate(self.others)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +90,7 @@ class Violated:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """Neither, with the reason; `exhausted`: the solver spent its budget."""
+    """Neither, with the reason; `exhausted`: the solver spent its budget, or the search its candidates."""
 
     reason: str
     exhausted: bool = False
@@ -97,12 +105,12 @@ Outcome = Proved | Violated | Undecided | Impossible
 
 
 def decide(program: Program, goal: Goal) -> Outcome:
-    """Proves or refutes a goal for all sizes; where the solver is overtaxed, once more without what it has met before:
-    other goals' chains, and the state in which it was left."""
+    """Proves or refutes a goal for all sizes; where the search is overtaxed, once more without what the solver has met
+    before (other goals' chains, and the state in which it was left), and with every candidate looked at."""
     try:
         found = _ChainSearch(program, goal).run()
         if isinstance(found, Undecided) and found.exhausted:
-            return _ChainSearch(replace(program), goal).run()
+            return _ChainSearch(replace(program), goal, thorough=True).run()
         return found
     except NoClosedForm as error:
         return Undecided(f"no closed form for an ordinal: {error}")
@@ -112,7 +120,8 @@ def decide(program: Program, goal: Goal) -> Outcome:
 
 def _shape(goal: Goal) -> Hashable:
     """Goals that the same chains may prove: their statements stand in the same loops."""
-    loops = (tuple(loop.var for loop in e.loops) for e in (goal.source, goal.target))
+    ends_of = (goal.source, goal.target, *(g.target for g in goal.others))
+    loops = (tuple(loop.var for loop in e.loops) for e in ends_of)
     ends = (goal.source,) if goal.back is None else (goal.source, goal.target)
     return (_shape, goal.ways, *loops, *map(_completes_on, ends))
 
@@ -138,17 +147,21 @@ class _Direction:
 
 
 class _ChainSearch:
-    def __init__(self, program: Program, goal: Goal) -> None:
+    def __init__(self, program: Program, goal: Goal, *, thorough: bool = False) -> None:
         self.goal = goal
-        self.session = Session(program, goal.name, {"x": goal.source, "y": goal.target})
+        self.thorough = thorough
+        self.targets = {"y": goal, **goal.others_by_tag}
+        self.events = {"x": goal.source, **{tag: g.target for tag, g in self.targets.items()}}
+        self.session = Session(program, goal.name, self.events)
         self.chains: dict[str, _Known] = {}
         self.rounds = 0
-        x, y = self.session.instances["x"], self.session.instances["y"]
+        x, model = self.session.instances["x"], self.session.model
+        ends = [(g, self.session.instances[tag]) for tag, g in self.targets.items()]
         self.directions = tuple(_Direction(a, b, needs, self._formulas(a, b, needs)) for a, b, needs in goal.ways)
-        self.condition = goal.condition(self.session.model, self.session.phases, x, y)
-        one_walk = self.session.model.same_task(x, y)
+        self.conditions = [g.condition(model, self.session.phases, x, y) for g, y in ends]
+        one_walk = [model.same_task(x, y) for _, y in ends]
         unordered = (self.session.ctx.api.negate(d.formulas.direct()) for d in self.directions)
-        self.session.add([one_walk, self.condition, *unordered])
+        self.session.add([*one_walk, *self.conditions, *unordered])
         self.proven: list[tuple[int, LiftedChain]] = program.memo.once(_shape(goal), list)
 
     def _formulas(self, first: str, second: str, needs: Needs) -> ChainFormula:
@@ -156,7 +169,7 @@ class _ChainSearch:
         return ChainFormula(self.session.model, self.session.phases, self.session.model.whole(x), y, needs)
 
     def run(self) -> Outcome:
-        if self.session.ctx.api.is_false(self.condition):
+        if any(map(self.session.ctx.api.is_false, self.conditions)):
             return Impossible()
         for n, chain in self.proven:
             self._use(_Known(self.directions[n], chain))
@@ -170,7 +183,7 @@ class _ChainSearch:
                     outcome = self._examine(values)
                     if outcome is not None:
                         return outcome
-        return Undecided(f"no proof and no counterexample after {ROUNDS} candidate pairs")
+        return Undecided(f"no proof and no counterexample after {ROUNDS} candidate pairs", exhausted=True)
 
     def _proof(self, core: frozenset[str]) -> Proved:
         used = [known for name, known in self.chains.items() if name in core]
@@ -180,8 +193,7 @@ class _ChainSearch:
 
     def _told(self, known: _Known) -> Chain:
         chain, needs = known.chain, known.direction.needs
-        ends = {"x": self.goal.source, "y": self.goal.target}
-        source, target = ends[known.direction.first], ends[known.direction.second]
+        source, target = self.events[known.direction.first], self.events[known.direction.second]
         return Chain(
             describe(chain, source, target),
             axioms(chain, source, target, needs),
@@ -190,7 +202,7 @@ class _ChainSearch:
 
     def _examine(self, values: Values) -> Outcome | None:
         """A violation, or None after new chains or product facts exclude the model."""
-        if self.session.far_fetched(values) and self.session.refine(values):
+        if not self.thorough and self.session.far_fetched(values) and self.session.refine(values):
             return None
         try:
             return self._judge(values)
@@ -201,12 +213,12 @@ class _ChainSearch:
 
     def _judge(self, values: Values) -> Outcome | None:
         """Most pairs are ordered by what their own CTAs do, so a cluster is unrolled only if that finds no path."""
-        x, y = self._pair(values)
-        for ctas in dict.fromkeys((self._concerned(x, y), frozenset(range(self.session.program.cluster)))):
+        ends = self._ends(values)
+        for ctas in dict.fromkeys((self._concerned(ends), frozenset(range(self.session.program.cluster)))):
             unrolling = self.session.unroll(values, ctas)
-            if not self.goal.check(unrolling, x, y):
+            if not self._checked(unrolling, ends):
                 return self._spurious(values)
-            found = self._path(unrolling, {"x": x, "y": y})
+            found = self._path(unrolling, ends)
             if found is not None:
                 return self._learn(found, values)
         return self._violation(values)
@@ -214,20 +226,20 @@ class _ChainSearch:
     def _violation(self, values: Values) -> Outcome | None:
         """Minimises; a smaller candidate that turns out to be ordered is learnt from instead."""
         values = self.session.minimise(values)
-        x, y = self._pair(values)
+        ends = self._ends(values)
         unrolling = self.session.unroll(values)
-        if not self.goal.check(unrolling, x, y):
+        if not self._checked(unrolling, ends):
             return self._spurious(values)
-        found = self._path(unrolling, {"x": x, "y": y})
+        found = self._path(unrolling, ends)
         if found is not None:
             return self._learn(found, values)
-        if self._other_tasks_matter(unrolling, x, y):
+        if self._other_tasks_matter(unrolling, ends):
             return Undecided("whether the two are ordered depends on which other tasks the CTA walks")
-        return Violated(unrolling, x, y)
+        return Violated(unrolling, ends["x"], ends["y"])
 
-    def _other_tasks_matter(self, unrolling: Unrolling, x: Occurrence, y: Occurrence) -> bool:
-        """Some synchronisation is guarded by task coordinates, and the CTA walks tasks of neither instance."""
-        named = {x.env.get(TASK), y.env.get(TASK)} - {None}
+    def _other_tasks_matter(self, unrolling: Unrolling, ends: Mapping[str, Occurrence]) -> bool:
+        """Some synchronisation is guarded by task coordinates, and the CTA walks tasks of no instance."""
+        named = {o.env.get(TASK) for o in ends.values()} - {None}
         if len(unrolling.tasks) <= len(named):
             return False
         names = {t.name for t in self.session.program.tasks}
@@ -239,13 +251,17 @@ class _ChainSearch:
             return None
         return Undecided(self.goal.inexact)
 
-    def _pair(self, values: Values) -> tuple[Occurrence, Occurrence]:
-        return self.session.concrete("x", values), self.session.concrete("y", values)
+    def _ends(self, values: Values) -> dict[str, Occurrence]:
+        return {tag: self.session.concrete(tag, values) for tag in self.events}
 
-    def _concerned(self, *pair: Occurrence) -> frozenset[int]:
-        """The CTAs that execute the two, and those whose barriers they mean."""
+    def _checked(self, unrolling: Unrolling, ends: Mapping[str, Occurrence]) -> bool:
+        """The conditions hold in the explicit engine."""
+        return all(g.check(unrolling, ends["x"], ends[tag]) for tag, g in self.targets.items())
+
+    def _concerned(self, ends: Mapping[str, Occurrence]) -> frozenset[int]:
+        """The CTAs that execute the ends, and those whose barriers they mean."""
         program = self.session.program
-        return frozenset(cta for o in pair for cta in (o.first // program.threads, cta_meant(program, o)))
+        return frozenset(cta for o in ends.values() for cta in (o.first // program.threads, cta_meant(program, o)))
 
     def _learn(self, found: _Found, values: Values) -> Undecided | None:
         search, x, y = found.search, found.search.source, found.search.target

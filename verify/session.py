@@ -20,11 +20,10 @@ from exogpu.verify.program import TASK, TASKS, Event, LoopKind, Program
 from exogpu.verify.result import Query
 from exogpu.verify.skipped import mention
 
-FEW = 5
 CAPS = (2, 4, 8, 16, 64)
 """Trip counts tried for a model, smallest first: small models unroll fast and read well."""
 
-FEW = 5
+FEW = 12
 """Trip counts, all together, up to which a model is unrolled although it has products wrong: it may show a path."""
 
 Answer = Sat | Unsat | Unknown

@@ -18,7 +18,19 @@ from exogpu.ir.uses import barriers
 from exogpu.ir.walk import walk
 from exogpu.source import Span
 from exogpu.verify.assess import Assessed, Fate
-from exogpu.verify.edits import Edit, Site, depth, dropped, first_only, lags, narrowed, sites, synchronises, without
+from exogpu.verify.edits import (
+    Edit,
+    Site,
+    depth,
+    dropped,
+    first_only,
+    lags,
+    name,
+    narrowed,
+    sites,
+    synchronises,
+    without,
+)
 
 Key = tuple[str, Span]
 
@@ -81,7 +93,7 @@ def _weaker(proc: Proc, site: Site) -> Iterator[Edit]:
             yield from depth(site, 1)
             if instr.weaker is not None:
                 weaker = site.become(replace(call, instr=instr.weaker))
-                yield Edit("weaker", f"{instr.name}: {instr.weaker.name}", call.span, weaker)
+                yield Edit("weaker", f"{name(call)}: {instr.weaker.name}", call.span, weaker)
             if isinstance(instr.effect, ProxyFence):
                 yield from first_only(proc, site)
         case _:

@@ -10,6 +10,8 @@ from exogpu.codegen import driver
 from exogpu.codegen.manifest import TensorArgument
 from exogpu.codegen.runtime.arrays import ArrayView
 from exogpu.codegen.tensormap import UNIT
+from exogpu.ir.numeric import elements
+from exogpu.ir.types import Scalar
 
 
 def _rows(array: ArrayView) -> driver.Rows:
@@ -34,9 +36,16 @@ def _contiguous(array: ArrayView) -> ArrayView:
     return replace(array, address=host.ctypes.data, strides=strides, host=host)
 
 
+def _rounded(tensor: TensorArgument, array: ArrayView) -> ArrayView:
+    """The host array, or a copy of it if its storage has more numbers than the type of its elements."""
+    assert array.host is not None
+    return replace(array, host=elements(array.host, Scalar(tensor.dtype)))
+
+
 def to_device(tensor: TensorArgument, array: ArrayView, stream: int) -> ArrayView:
-    """A device copy with rows padded to the alignment that the kernel needs."""
-    source = _contiguous(array)
+    """A device copy with rows padded to the alignment that the kernel needs. As in the sequential program, elements of
+    tf32 are rounded to nearest even, and infinities of e5m2 become the largest finite number."""
+    source = _contiguous(_rounded(tensor, array))
     item, strides = array.dtype.bytes, source.strides
     if len(array.shape) == 2:
         unit = max(UNIT, tensor.alignment)

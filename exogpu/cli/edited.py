@@ -69,14 +69,15 @@ def assessed(
     """What becomes of the edits of a proved kernel; as text each is printed as soon as it is known, if `told`."""
     from exogpu.verify.assess import assess
 
-    yield from shown(assess(original, edits, axiom_policy(arguments), jobs(arguments)), arguments, run, told=told)
+    results = assess(original, edits, axiom_policy(arguments), jobs(arguments))
+    yield from shown(results, original, arguments, run, told=told)
 
 
 def shown(
-    results: Iterable[Assessed[C]], arguments: argparse.Namespace, run: Run, *, told: bool = True
+    results: Iterable[Assessed[C]], original: Report, arguments: argparse.Namespace, run: Run, *, told: bool = True
 ) -> Iterator[Assessed[C]]:
-    """What becomes of edits; as text each is printed as soon as it is known, if `told`."""
+    """What becomes of the edits of `original`; as text each is printed as soon as it is known, if `told`."""
     for found in results:
         if told and arguments.format == "text":
-            print(row(found, run), flush=True)
+            print(row(found, original.span, run), flush=True)
         yield found

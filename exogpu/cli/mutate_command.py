@@ -57,4 +57,5 @@ def _skeletons(skeleton: Skeleton, arguments: argparse.Namespace, run: Run) -> I
     from exogpu.verify.skeleton.edits import mutants
 
     original, edits = proof(skeleton, arguments), list(mutants(skeleton))
-    return shown(assess_skeletons(original, edits, axiom_policy(arguments), jobs(arguments)), arguments, run)
+    results = assess_skeletons(original, edits, axiom_policy(arguments), jobs(arguments))
+    return shown(results, original, arguments, run)

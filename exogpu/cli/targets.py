@@ -103,7 +103,10 @@ def procedures(target: Target) -> list[Proc]:
     procs = [kernel for kernel in found if isinstance(kernel, Proc)]
     if procs:
         return procs
-    message = f"`{found[0].name}` is a sync skeleton: it can be verified and mutated, and that is all"
+    message = (
+        f"`{found[0].name}` is a sync skeleton, which `verify` and `mutate` take; `slim`, `sync`, `compile`, `equiv` "
+        "and `bench` need a sequential program, and a skeleton has none"
+    )
     raise BadInput([Diagnostic("input.skeleton", message, found[0].span, help="name a function with @proc")])
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from exogpu.equiv.normal import Normal
 from exogpu.equiv.ranges import ranges_of
 from exogpu.ir.index import OPPOSITE, Bool, BoolOp, Cmp, Cond, Not
-from exogpu.schedule.terms import both, either
+from exogpu.ir.terms import both, either
 from exogpu.smt.implication import contradicting
 from exogpu.smt.solver import Engine, Unsat
 from exogpu.smt.terms import TermApi

@@ -11,9 +11,9 @@ from exogpu.equiv.conditions import BUDGET, SHORT, Facts, Logic, joined
 from exogpu.equiv.prove import Equal, prove, written
 from exogpu.equiv.result import Equivalence, Side, Verdict
 from exogpu.equiv.trial import Tried, compare_runs
+from exogpu.ir.preconditions import known_sizes
 from exogpu.ir.print_expr import cond_text
 from exogpu.ir.proc import Proc
-from exogpu.schedule.facts import known_sizes
 
 
 def equivalent(a: Proc, b: Proc) -> Equivalence:
@@ -56,7 +56,7 @@ def _proved(nothing: Equivalence, a: Proc, b: Proc, facts: Facts, logic: Logic) 
         proof = prove(a, b, facts, logic)
     if isinstance(proof, Equal):
         return replace(nothing, verdict=Verdict.PROVED, reassociated=proof.reassociated)
-    return replace(nothing, reason=f"{proof.reason}; {_without(tried)}", span=proof.span)
+    return replace(nothing, reason=f"{proof.reason}; {_without(tried)}", span=proof.span, labels=proof.labels)
 
 
 def _without(tried: Tried) -> str:

@@ -14,7 +14,7 @@ from math import gcd
 from exogpu.equiv.ranges import ANY, Range, Ranges, scaled, total_range
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, CmpOp, Cond, Index, Int, Not, Var
 from exogpu.ir.linear import Linear
-from exogpu.schedule.terms import both, divide, either, negated, total
+from exogpu.ir.terms import both, divide, either, negated, total
 
 Digit = tuple[Index, int, int | None]
 

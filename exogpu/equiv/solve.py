@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from exogpu.equiv.flat import Loop
 from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.linear import linear
+from exogpu.ir.terms import add, divide, subtract, times
 from exogpu.ir.walk import index_names, substitute_index
-from exogpu.schedule.terms import add, divide, subtract, times
 
 
 @dataclass

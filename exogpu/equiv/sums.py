@@ -17,8 +17,8 @@ from exogpu.equiv.flat import Loop
 from exogpu.equiv.solve import solve
 from exogpu.equiv.symbolic import COMMUTES, Const, Held, Number, Op, Rounded, Sum, Sym, Term, substitute
 from exogpu.ir.index import Cmp, Cond, Index, Var
+from exogpu.ir.terms import both, earlier, either
 from exogpu.ir.walk import substitute_cond, substitute_index
-from exogpu.schedule.terms import both, earlier, either
 
 PAIRINGS = 32
 """Most ways to pair the operands of two summands that are tried."""

@@ -37,6 +37,27 @@ class Linear:
         """Whether the constant and every coefficient are multiples of n."""
         return self.const % n == 0 and all(c % n == 0 for c in self.terms.values())
 
+    @property
+    def index(self) -> Index:
+        """It as an expression."""
+        out: Index | None = Int(self.const) if self.const or not self.terms else None
+        for atom, coefficient in reversed(self.terms.items()):
+            term = atom if coefficient == 1 else Bin("*", Int(coefficient), atom)
+            out = term if out is None else Bin("+", term, out)
+        assert out is not None
+        return out
+
+
+def reduced(e: Index) -> Index:
+    """The same with nothing under a `% m` that m divides."""
+    match e:
+        case Bin("%", inner, Int(m) as modulus):
+            return Bin("%", linear(inner).divided(m)[1].index, modulus)
+        case Bin(op, left, right):
+            return Bin(op, reduced(left), reduced(right))
+        case _:
+            return e
+
 
 def linear(e: Index) -> Linear:
     """The linear normal form of an index expression."""

@@ -39,6 +39,10 @@ _STORAGE: dict[Scalar, np.dtype[Any]] = {
     Scalar.U8: np.dtype(np.uint8),
 }
 
+WIDER_STORAGE = frozenset((Scalar.TF32, Scalar.E5M2))
+"""Types whose storage has more numbers than a store leaves there: an argument's elements are rounded to those, so that
+copies of them are exact."""
+
 _LARGEST = {Scalar.E4M3: 448.0, Scalar.E5M2: 57344.0}
 _TF32_DROPPED = 13
 _POISON_INT = {Scalar.I32: -0x5A5A5A5A, Scalar.I8: -0x5A, Scalar.U8: 0xA5}
@@ -75,6 +79,18 @@ def convert(value: Array, scalar: Scalar, precise: bool = False) -> Array:
         case Scalar.E4M3 | Scalar.E5M2:
             value = np.clip(value, -_LARGEST[scalar], _LARGEST[scalar])
     return _to_odd(value).astype(_STORAGE[scalar]).astype(np.float32)
+
+
+def elements(data: Array, scalar: Scalar) -> Array:
+    """The elements of an argument in its storage type, each a number of its element type."""
+    if scalar not in WIDER_STORAGE:
+        return data
+    return convert(data.astype(compute_dtype(scalar)), scalar).astype(_STORAGE[scalar])
+
+
+def is_number(value: float, scalar: Scalar) -> bool:
+    """Whether a store leaves a number as it is."""
+    return bool(convert(np.asarray(value), scalar) == value)
 
 
 def _to_odd(value: Array) -> Array:

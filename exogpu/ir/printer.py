@@ -44,6 +44,7 @@ from exogpu.ir.stmt import (
 from exogpu.ir.types import Gmem, Memory, Rmem, Smem, WgmmaA, WgmmaD
 from exogpu.ir.value import ScalarFn
 from exogpu.ir.walk import walk
+from exogpu.source import shortened
 
 WIDTH = 120
 STEP = "    "
@@ -76,6 +77,12 @@ def declaration(barrier: BarrierDecl | NamedBarrier) -> str:
 def statement_lines(proc: Proc, stmt: Stmt) -> list[str]:
     """The text of one statement of `proc`, not indented."""
     return list(_statement(stmt, _shapes(proc)))
+
+
+def statement_text(stmt: Stmt) -> str:
+    """A statement, or what stands before its block, in a few words."""
+    lines = _statement(stmt, {})
+    return shortened(lines if isinstance(stmt, InstrCall) else [next(lines)])
 
 
 def _shapes(proc: Proc) -> Shapes:

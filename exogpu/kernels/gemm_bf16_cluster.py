@@ -20,6 +20,7 @@ def build(cluster: int = 2, stages: int = 4, consumers: int = 2, columns: int = 
     CLUSTER, STAGES, WGS, BM, BN = cluster, stages, consumers, 64 * consumers, columns
     PART, REGS = BN // CLUSTER, REGISTERS[consumers]
     STAGE_BYTES = (BM + BN) * BK * 2
+    ABROAD = CLUSTER > 1  # a cluster of one CTA has only its own barriers, where a relaxed arrive hands on nothing
 
     @proc
     def gemm_bf16_cluster(
@@ -83,14 +84,14 @@ def build(cluster: int = 2, stages: int = 4, consumers: int = 2, columns: int = 
                             if k > 0:
                                 for v in threads(4 * WGS, unit=warp):
                                     for r in threads(CLUSTER):
-                                        Arrive(empty[r], relaxed=True)
+                                        Arrive(empty[r], relaxed=ABROAD)
                 for c in threads(CLUSTER, unit=cta):
                     with role(consumer):
                         for w in threads(WGS, unit=warpgroup):
                             wgmma_wait(0)
                         for v in threads(4 * WGS, unit=warp):
                             for r in threads(CLUSTER):
-                                Arrive(empty[r], relaxed=True)
+                                Arrive(empty[r], relaxed=ABROAD)
                 if N % 8 == 0:
                     for p in unroll(0, BN // 64):
                         stage: bf16[CLUSTER, WGS, 64, 64] @ SMEM(swizzle=128, ring=2)

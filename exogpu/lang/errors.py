@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from exogpu.diagnostics import Diagnostic
+from exogpu.lang.cuda import meant
 from exogpu.source import Span
 
 
@@ -22,7 +23,10 @@ def reject(code: str, message: str, span: Span, label: str = "", help: str | Non
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """A fix for a mistyped name, or None when nothing is near."""
+    """A fix for a name that is mistyped or of CUDA C++, or None when nothing is near."""
+    known_elsewhere = meant(name)
+    if known_elsewhere is not None:
+        return known_elsewhere
     from difflib import get_close_matches  # only now: most kernels have no mistake
 
     near = get_close_matches(name, sorted(known), n=1)

@@ -11,10 +11,11 @@ from functools import reduce
 
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import ORDINAL, Bin, Bool, BoolOp, Cmp, Cond, Index, IndexOp, Int, Not, Var
+from exogpu.ir.integers import as_integer
 from exogpu.ir.linear import fold, literal
 from exogpu.ir.syntax import COMPARISONS, FUNCTIONS, OPERATORS
 from exogpu.lang.errors import Rejected, reject
-from exogpu.lang.scope import BarrierName, Buffer, Context, DataScalar, Declared, Variable, as_integer
+from exogpu.lang.scope import BarrierName, Buffer, Context, DataScalar, Declared, Variable
 from exogpu.lang.surface import Word
 
 DIVISIONS = ("//", "%", "ceildiv")
@@ -34,7 +35,7 @@ def index(ctx: Context, node: ast.expr) -> Index:
         case ast.Name():
             return _named(ctx, node)
         case ast.Attribute():
-            return Int(_captured_integer(ctx, node, ctx.constant(node)), ctx.span(node))
+            return Int(_captured_integer(ctx, node, ctx.path(node)), ctx.span(node))
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))) if not isinstance(value, bool):
             return Int(-value, ctx.span(node))
         case ast.UnaryOp(op=ast.USub(), operand=operand):

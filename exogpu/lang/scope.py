@@ -6,9 +6,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from operator import index
 from types import FunctionType
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING
 
 from exogpu.diagnostics import Diagnostic
 from exogpu.ir.instr import BufferInfo, Instr
@@ -163,6 +162,15 @@ class Context:
         shadowed = isinstance(root, ast.Name) and self.local(root.id) is not None
         return None if shadowed else self.outer(node)
 
+    def path(self, node: ast.Attribute) -> object:
+        """As `constant`, for an attribute path; rejects one that starts with a name which nothing declares."""
+        root: ast.expr = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if isinstance(root, ast.Name):
+            self.lookup(root)
+        return self.constant(node)
+
     def outer(self, node: ast.expr) -> object:
         """As `constant`, where a name declared in the function has no meaning: called functions, types, memories."""
         if isinstance(node, ast.Name):
@@ -183,16 +191,6 @@ class Context:
         if isinstance(value, Instr | ScalarFn | Scalar) or not isinstance(node, ast.Name):
             return ""
         return node.id if node.id in self.vocabulary.words or node.id in self.vocabulary.python else ""
-
-
-def as_integer(value: object) -> int | None:
-    """A captured value as an integer, or None if it is not one."""
-    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
-        return None
-    try:
-        return index(value)
-    except TypeError:  # a class has its instances' method, an array is an integer only if it has one element
-        return None
 
 
 def identifier(ctx: Context, name: str, span: Span) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.functions import FUNCTIONS
+from exogpu.ir.integers import as_integer
 from exogpu.ir.syntax import FUNCTIONS as INDEX_FUNCTIONS
 from exogpu.ir.syntax import OPERATORS as INDEX_OPERATORS
 from exogpu.ir.types import Scalar
@@ -16,7 +17,7 @@ from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Scalar
 from exogpu.ir.walk import index_names, substitute_scalars
 from exogpu.lang.errors import Rejected, closest, reject
 from exogpu.lang.indices import cond, index
-from exogpu.lang.scope import BarrierName, Buffer, Context, DataScalar, Variable, as_integer
+from exogpu.lang.scope import BarrierName, Buffer, Context, DataScalar, Variable
 from exogpu.lang.surface import SCALARS, Word
 from exogpu.lang.windows import element
 
@@ -90,7 +91,7 @@ def _signed(ctx: Context, node: ast.expr, negative: bool, operand: ast.expr) -> 
 
 
 def _named(ctx: Context, node: ast.Name | ast.Attribute) -> Value:
-    entity = ctx.lookup(node) if isinstance(node, ast.Name) else ctx.constant(node)
+    entity = ctx.lookup(node) if isinstance(node, ast.Name) else ctx.path(node)
     match entity:
         case DataScalar(name):
             return Read(name, (), ctx.span(node))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from exogpu.report.json import kernels_json, span_json
@@ -43,12 +44,17 @@ class Slimmer:
     proof: Report
 
 
-def row(assessed: Assessed[Change], run: Run) -> str:
-    """One edit with its line, its fate, and why."""
+def row(assessed: Assessed[Change], kernel: Span, run: Run) -> str:
+    """One edit of a kernel with its line, its fate, and why."""
     edit, verdict = assessed.edit, assessed.verdict
     seconds = "" if run.deterministic else f"{verdict.seconds:6.2f} s  "
     cause = f"  [{verdict.cause}]" if verdict.cause else ""
-    return f"{edit.span.line:5d}  {verdict.fate.value:12s}  {seconds}{edit.what}{cause}"
+    return f"{_line(edit.span, kernel)}  {verdict.fate.value:12s}  {seconds}{edit.what}{cause}"
+
+
+def _line(span: Span, kernel: Span) -> str:
+    """The line of a statement, with its file if that is another one than the kernel's."""
+    return f"{span.line:5d}" if span.file == kernel.file else f"{Path(span.file).name}:{span.line}"
 
 
 def totals(found: Iterable[Assessed[Change]]) -> str:
@@ -64,7 +70,7 @@ def slim_text(found: Slimmer) -> Iterator[str]:
         return
     what = "1 edit is" if len(found.taken) == 1 else f"{len(found.taken)} edits together are"
     yield f"{found.name}: {what} still proved for all sizes"
-    yield from (f"{edit.span.line:5d}  {edit.what}" for edit in found.taken)
+    yield from (f"{_line(edit.span, found.span)}  {edit.what}" for edit in found.taken)
     yield ""
     yield from found.diff
 

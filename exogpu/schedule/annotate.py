@@ -104,7 +104,7 @@ def assign_role(at: Work, where: Where, name: str, unit: IndexLike | None = None
         raise limit(f"the block has no role `{name}`", cursor.stmt.span, "declare it with `launch`")
     at.ends(cursor)
     index = None if unit is None else as_index(unit)
-    new = Role(name, cursor.block, cursor.stmt.span, index)
+    new = Role(name, cursor.block, index=index)
     at.splice(cursor.path, cursor.count, (new,), {(n,): (0, 0, n) for n in range(cursor.count)})
 
 
@@ -116,7 +116,7 @@ def unit_loop(at: Work, where: Where, name: str, trips: int, unit: int = 1) -> N
     if trips != 1 and at.effects(cursor.block):
         raise limit(f"`{cursor}` would be executed {trips} times", cursor.stmt.span)
     at.ends(cursor)
-    new = For(at.fresh(name), Int(0), Int(trips), Threads(unit), cursor.block, cursor.stmt.span)
+    new = For(at.fresh(name), Int(0), Int(trips), Threads(unit), cursor.block)
     at.splice(cursor.path, cursor.count, (new,), {(n,): (0, 0, n) for n in range(cursor.count)})
 
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 from exogpu.ir.index import Cond, Index, Int, Var
 from exogpu.ir.linear import Linear, linear
+from exogpu.ir.terms import add, both, divide, equal, subtract, times
 from exogpu.schedule.effects import Access, Does
 from exogpu.schedule.paths import Path
-from exogpu.schedule.terms import add, both, divide, equal, subtract, times
 
 
 def covers(write: Access, access: Access) -> Cond | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from exogpu.ir.index import Cmp, Int
 from exogpu.ir.stmt import Alloc, Assign, For, If, InstrCall, Stmt
 from exogpu.ir.substitute import substitute
+from exogpu.ir.terms import equal, negated, subtract
 from exogpu.ir.walk import walk
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.effects import Does
 from exogpu.schedule.errors import limit
 from exogpu.schedule.paths import Block, Moves, Path, block_at, block_moves
 from exogpu.schedule.patterns import statements
-from exogpu.schedule.terms import equal, negated, subtract
 from exogpu.schedule.work import Work, operator
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.stmt import Alloc, InstrCall, Point, Range
+from exogpu.ir.terms import add, divide, times, within
 from exogpu.ir.walk import walk
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.effects import Access
@@ -14,7 +15,6 @@ from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import IndexLike, as_index, words
 from exogpu.schedule.paths import Block, Path, block_at, same
 from exogpu.schedule.redirect import Dims, Redirect, difference
-from exogpu.schedule.terms import add, divide, times, within
 from exogpu.schedule.work import Work, operator
 
 

@@ -16,10 +16,10 @@ from exogpu.ir.instr import BufferInfo
 from exogpu.ir.print_expr import index_text
 from exogpu.ir.stmt import Alloc, Arrive, Assign, Await, Fence, For, If, InstrCall, Role, Stmt
 from exogpu.ir.substitute import Change, change_value
+from exogpu.ir.terms import negated, within
 from exogpu.ir.value import Value
 from exogpu.ir.walk import reads, substitute_cond, substitute_index
 from exogpu.schedule.paths import Block, Path
-from exogpu.schedule.terms import negated, within
 from exogpu.source import Span
 
 Buffers = Mapping[str, BufferInfo]

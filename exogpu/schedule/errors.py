@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from exogpu.diagnostics import BadInput, Diagnostic
+from exogpu.diagnostics import BadInput, Diagnostic, Label
 from exogpu.source import NOWHERE, Span
 
 
@@ -42,6 +42,15 @@ class Refused(BadInput):
         self.counterexample = counterexample
         found = () if counterexample is None else (f"for example {counterexample}",)
         super().__init__((Diagnostic(code, message, span, notes=(*found, *notes), help=help),))
+
+    def asked_at(self, place: Span) -> None:
+        """Says where a step, or `find`, is called: where the refusal stands, or a second place beside the statement
+        that it is about."""
+        found = self.diagnostic
+        if found.span == NOWHERE:
+            self.diagnostics = (replace(found, span=place),)
+        elif not found.labels:
+            self.diagnostics = (replace(found, labels=(Label(place, "called here"),)),)
 
     @property
     def diagnostic(self) -> Diagnostic:

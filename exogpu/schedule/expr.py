@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
+from exogpu.ir.integers import as_integer
 from exogpu.ir.print_expr import cond_text, index_text
 from exogpu.ir.syntax import COMPARISONS, FUNCTIONS, OPERATORS
+from exogpu.ir.terms import add, divide, subtract, times
 from exogpu.schedule.errors import Refused
 from exogpu.schedule.signature import checked
-from exogpu.schedule.terms import add, divide, subtract, times
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,15 +34,15 @@ class Expr:
         return Expr(subtract(as_index(other), self.index))
 
     def __mul__(self, factor: int) -> Expr:
-        return Expr(times(factor, self.index))
+        return Expr(times(_factor(factor), self.index))
 
     __rmul__ = __mul__
 
     def __floordiv__(self, divisor: int) -> Expr:
-        return Expr(divide(self.index, divisor))
+        return Expr(divide(self.index, _factor(divisor)))
 
     def __mod__(self, divisor: int) -> Expr:
-        return Expr(divide(self.index, divisor, "%"))
+        return Expr(divide(self.index, _factor(divisor), "%"))
 
     def __lt__(self, other: Expr | int) -> Cond:
         return Cmp("<", self.index, as_index(other))
@@ -78,14 +79,21 @@ def as_index(e: IndexLike) -> Index:
     match e:
         case Expr(index):
             return index
-        case int() if not isinstance(e, bool):
-            return Int(e)
         case str():
             return _index(e, _syntax(e))
         case Var() | Int() | Bin():
             return e
-        case _:
-            raise Refused("schedule.expression", f"`{e}` is no integer, index expression or text of one")
+    number = as_integer(e)
+    if number is None:
+        raise Refused("schedule.expression", f"`{e}` is no integer, index expression or text of one")
+    return Int(number)
+
+
+def _factor(n: object) -> int:
+    number = as_integer(n)
+    if number is None:
+        raise Refused("schedule.expression", f"`{n}` is no integer: factors and divisors are")
+    return number
 
 
 def as_cond(c: CondLike) -> Cond:

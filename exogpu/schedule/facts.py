@@ -4,31 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from exogpu.ir.index import Cmp, Cond, Index, Int, Var
-from exogpu.ir.proc import MAX_SIZE, Proc, SizeArg, TensorArg
+from exogpu.ir.index import Cond, Var
+from exogpu.ir.preconditions import known_sizes
+from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import For, If, Stmt
+from exogpu.ir.terms import negated, within
 from exogpu.ir.walk import children, index_names, substitute_cond
 from exogpu.schedule.paths import Path
-from exogpu.schedule.terms import both, negated, within
-
-
-def is_size(e: Index) -> Cond:
-    """The condition that a size can have this value."""
-    return both((Cmp("<=", Int(0), e), Cmp("<=", e, Int(MAX_SIZE))))
-
-
-def known_sizes(proc: Proc) -> tuple[Cond, ...]:
-    """What the arguments satisfy whenever the procedure runs."""
-    facts: list[Cond] = []
-    for arg in proc.args:
-        match arg:
-            case SizeArg(name):
-                facts.append(is_size(Var(name)))
-            case TensorArg(shape=shape):
-                facts += (Cmp(">=", extent, Int(0)) for extent in shape if not isinstance(extent, Var | Int))
-            case _:
-                pass
-    return (*facts, *(r.cond for r in proc.requires))
 
 
 def known(proc: Proc, path: Path) -> tuple[Cond, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from exogpu.ir.index import Cond
 from exogpu.ir.stmt import Alloc, If
+from exogpu.ir.terms import both, equal, negated
 from exogpu.ir.value import Arith, Cast, Neg, Num, Read, Select, Value
 from exogpu.ir.walk import walk
 from exogpu.schedule.cover import covers
@@ -18,7 +19,6 @@ from exogpu.schedule.cursor import Where
 from exogpu.schedule.effects import Access, Does, effects
 from exogpu.schedule.errors import limit
 from exogpu.schedule.paths import Block, Moves, Path, block_at, block_moves, spliced
-from exogpu.schedule.terms import both, equal, negated
 from exogpu.schedule.work import Work, operator
 
 

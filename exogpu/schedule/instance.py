@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 
 from exogpu.ir.index import Cond, Index, Int
 from exogpu.ir.instr import BufferInfo
+from exogpu.ir.preconditions import is_size
 from exogpu.ir.proc import Proc, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import Point, Range, Window
 from exogpu.ir.substitute import rename, substitute
+from exogpu.ir.terms import add, both, equal
 from exogpu.ir.types import Gmem
 from exogpu.ir.walk import substitute_cond, substitute_index
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import IndexLike, as_index, words
-from exogpu.schedule.facts import is_size
 from exogpu.schedule.match import same_meaning
 from exogpu.schedule.paths import Block, Path
 from exogpu.schedule.redirect import Dims, Redirect
-from exogpu.schedule.terms import add, both, equal
 from exogpu.schedule.windows import WindowLike, as_window
 from exogpu.schedule.work import Work, operator
 

@@ -9,6 +9,7 @@ from exogpu.ir.index import Var
 from exogpu.ir.instr import Instr
 from exogpu.ir.linear import literal
 from exogpu.ir.stmt import Alloc, For, If, Mode
+from exogpu.ir.terms import subtract
 from exogpu.ir.types import Memory
 from exogpu.ir.walk import walk
 from exogpu.schedule.annotate import (
@@ -34,7 +35,6 @@ from exogpu.schedule.schedule import Schedule
 from exogpu.schedule.scopes import lift_alloc, lift_scope
 from exogpu.schedule.signature import checked
 from exogpu.schedule.stage import stage
-from exogpu.schedule.terms import subtract
 from exogpu.schedule.windows import WindowLike
 
 # -- moving ------------------------------------------------------------------------------------------------------------

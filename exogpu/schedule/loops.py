@@ -9,14 +9,14 @@ from exogpu.ir.index import Cmp, Int, Var
 from exogpu.ir.linear import literal
 from exogpu.ir.stmt import Alloc, For, If, Role, Seq, Stmt
 from exogpu.ir.substitute import alike, declared, substitute
+from exogpu.ir.terms import add, both, either, equal, less, negated, subtract, times
+from exogpu.ir.terms import divide as quotient
 from exogpu.ir.walk import children, index_names, substitute_index, with_blocks
 from exogpu.schedule.cursor import Place, Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import IndexLike, as_index, words
 from exogpu.schedule.facts import primed
 from exogpu.schedule.paths import Block, Moves, Path, block_at, block_moves, stmt_at
-from exogpu.schedule.terms import add, both, either, equal, less, negated, subtract, times
-from exogpu.schedule.terms import divide as quotient
 from exogpu.schedule.work import Work, operator
 
 Tail = Literal["perfect", "guard", "cut"]
@@ -46,14 +46,14 @@ def divide(at: Work, loop: Where, factor: int, *, tail: Tail = "perfect", names:
             f"{factor} divides the trip count", known, goal, f"the trip count is no multiple of {factor}", stmt.span
         )
     elif tail == "guard":
-        body = (If(less(here, stmt.hi), body, (), stmt.span),)
+        body = (If(less(here, stmt.hi), body, ()),)
         moves[0, 0] = (0, 0, 0, 0, 0, 0)
     else:
         goal = less(Int(-1), trips)
         at.prove("the trip count is not negative", known, goal, "the trip count can be negative", stmt.span)
         extra = _rest(at, stmt, factor, (outer, inner))
     rounded = quotient(trips, factor, "ceildiv" if tail == "guard" else "//")
-    nested = For(inner, Int(0), Int(factor), Seq(), body, stmt.span)
+    nested = For(inner, Int(0), Int(factor), Seq(), body)
     at.splice(path, 1, (replace(stmt, var=outer, lo=Int(0), hi=rounded, body=(nested,)), *extra), moves)
 
 
@@ -63,7 +63,7 @@ def _rest(at: Work, stmt: For, factor: int, taken: tuple[str, ...]) -> Block:
     var = at.fresh(f"{stmt.var}t", taken)
     start = add(stmt.lo, times(factor, quotient(trips, factor)))
     body = at.copy(substitute(stmt.body, {stmt.var: add(start, Var(var))}), (*taken, var))
-    return (For(var, Int(0), quotient(trips, factor, "%"), Seq(), body, stmt.span),)
+    return (For(var, Int(0), quotient(trips, factor, "%"), Seq(), body),)
 
 
 @operator

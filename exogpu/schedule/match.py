@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from exogpu.ir.buffers import reassociable
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Bool, Cond, Index, Var
-from exogpu.ir.interp.plan import reassociable
 from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, InstrCall, Role
+from exogpu.ir.terms import both, earlier, equal
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Read, Value
 from exogpu.ir.walk import index_names, reads, substitute_index, walk
@@ -23,7 +24,6 @@ from exogpu.schedule.errors import Counterexample, Refused, limit
 from exogpu.schedule.paths import Block
 from exogpu.schedule.proving import Refuted, decide
 from exogpu.schedule.same import Same
-from exogpu.schedule.terms import both, earlier, equal
 from exogpu.schedule.work import Work
 from exogpu.source import Span
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from exogpu.ir.index import Int, Var
 from exogpu.ir.stmt import Alloc, For, If, Stmt
 from exogpu.ir.substitute import substitute
+from exogpu.ir.terms import add, less
 from exogpu.ir.uses import indices
 from exogpu.ir.walk import index_names, walk
 from exogpu.schedule.cursor import Where
@@ -14,7 +15,6 @@ from exogpu.schedule.effects import Does
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.facts import primed
 from exogpu.schedule.paths import Block, Moves, Path, block_moves, stmt_at
-from exogpu.schedule.terms import add, less
 from exogpu.schedule.work import Work, operator
 
 
@@ -67,8 +67,8 @@ def run_ahead(at: Work, where: Where) -> None:
     later = tuple(a.primed(loop.var) for a in at.effects(first))
     failure = f"the rest of an iteration of `{loop.var}` cannot be exchanged with the statements of the next one"
     at.commute(given, at.effects(rest), later, failure)
-    before = If(less(loop.lo, loop.hi), at.copy(substitute(first, {loop.var: loop.lo})), (), loop.span)
-    ahead = If(less(following, loop.hi), substitute(first, {loop.var: following}), (), loop.span)
+    before = If(less(loop.lo, loop.hi), at.copy(substitute(first, {loop.var: loop.lo})), ())
+    ahead = If(less(following, loop.hi), substitute(first, {loop.var: following}), ())
     moves: Moves = {
         (0,): (1,),
         **block_moves((0, 0), 0, count, (1, 0, 0, 0)),

@@ -6,12 +6,12 @@ from exogpu.ir.index import Index, Int, Var
 from exogpu.ir.instr import Instr, Mode, Param
 from exogpu.ir.linear import Linear, linear, literal
 from exogpu.ir.stmt import BarrierRef, IndexArg, Operand, Point, Range, Window
+from exogpu.ir.terms import subtract, total
 from exogpu.ir.value import ScalarFn
 from exogpu.ir.walk import index_names
 from exogpu.schedule.effects import Access, Buffers, Does
 from exogpu.schedule.errors import limit
 from exogpu.schedule.expr import as_cond
-from exogpu.schedule.terms import subtract, total
 from exogpu.schedule.windows import WindowLike, as_window
 
 OperandLike = int | WindowLike | ScalarFn

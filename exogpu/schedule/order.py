@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from exogpu.ir.index import Bool, Cond, Var
 from exogpu.ir.stmt import Assign
+from exogpu.ir.terms import both, either, equal, less
 from exogpu.schedule.effects import Access, Does
 from exogpu.schedule.paths import Block, stmt_at
-from exogpu.schedule.terms import both, either, equal, less
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
+from exogpu.ir.buffers import reassociable
 from exogpu.ir.index import Int, Var
-from exogpu.ir.interp.plan import reassociable
 from exogpu.ir.stmt import Alloc, Assign, For, If, InstrCall, Stmt, Window
+from exogpu.ir.terms import add, equal, less, subtract
 from exogpu.ir.types import Memory, Rmem
 from exogpu.ir.value import Num, Read
 from exogpu.ir.walk import children, index_names, with_blocks
@@ -19,7 +20,6 @@ from exogpu.schedule.loops import cut
 from exogpu.schedule.paths import Block, Moves, block_moves
 from exogpu.schedule.schedule import Schedule
 from exogpu.schedule.signature import checked
-from exogpu.schedule.terms import add, equal, less, subtract
 from exogpu.schedule.work import Work, operator
 
 PRIVATE = Rmem()
@@ -53,7 +53,7 @@ def into_loop(at: Work, where: Where, which: Literal["first", "last"] = "first")
         "the loop has an iteration", known, less(loop.lo, loop.hi), "the loop can be without iterations", loop.span
     )
     when = equal(Var(loop.var), loop.lo if first else subtract(loop.hi, Int(1)))
-    test = If(when, cursor.block, (), cursor.stmt.span)
+    test = If(when, cursor.block, ())
     new = replace(loop, body=(test, *loop.body) if first else (*loop.body, test))
     count, place = cursor.count, 0 if first else len(loop.body)
     moves: Moves = {(n if first else n + 1,): (0, 0, place, 0, n) for n in range(count)}
@@ -89,10 +89,10 @@ def accumulate(at: Work, loop: Where, name: str, memory: Memory = PRIVATE) -> No
             at.apart(at.known(path), element, other, "the loop uses the element otherwise")
     temp, zero = at.fresh(name), (Int(0),)
     new = (
-        Alloc(temp, dtype, (1,), memory, stmt.span),
-        Assign(temp, zero, "=", Num(0.0), stmt.span),
+        Alloc(temp, dtype, (1,), memory),
+        Assign(temp, zero, "=", Num(0.0)),
         *_adding_to(temp, target.buffer, (stmt,)),
-        Assign(target.buffer, target.index, "+=", Read(temp, zero), stmt.span),
+        Assign(target.buffer, target.index, "+=", Read(temp, zero)),
     )
     at.reassociated = at.reassociated or dtype.is_float
     at.splice(path, 1, new, {(0,): (2,)})

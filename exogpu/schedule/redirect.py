@@ -13,12 +13,12 @@ from exogpu.ir.linear import Linear, linear
 from exogpu.ir.print_expr import index_text
 from exogpu.ir.stmt import Assign, InstrCall, Operand, Point, Range, Stmt, Window
 from exogpu.ir.substitute import Change, change
+from exogpu.ir.terms import total
 from exogpu.ir.value import Read, Value
 from exogpu.ir.walk import children, map_value, with_blocks
 from exogpu.schedule.effects import Buffers
 from exogpu.schedule.errors import limit
 from exogpu.schedule.paths import Block, Path
-from exogpu.schedule.terms import total
 
 Dims = tuple[Point | Range, ...]
 Site = tuple[Path, tuple[Index, ...]]

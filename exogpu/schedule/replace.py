@@ -37,12 +37,12 @@ def replace(at: Work, /, where: Where, instr: Instr, **operands: OperandLike) ->
     for call in _calls(at, where, instr, operands):
         found = operand_problems(call, at.buffers)
         if found:
-            unfit.append(limit(found[0].message, found[0].span))
+            unfit.append(limit(found[0].message, cursor.stmt.span))
             continue
         proved, reassociated = len(at.obligations), at.reassociated
         try:
-            what = f"`{instr.name}`"
-            same_meaning(at, at.known(cursor.path), cursor.block, instr.meaning(call, at.buffers), what, call.span)
+            what, span = f"`{instr.name}`", cursor.stmt.span
+            same_meaning(at, at.known(cursor.path), cursor.block, instr.meaning(call, at.buffers), what, span)
         except Refused as reason:
             refused.append(reason)
             del at.obligations[proved:]
@@ -76,4 +76,4 @@ def _calls(at: Work, where: Where, instr: Instr, given: dict[str, OperandLike]) 
         elif not param.optional:
             raise limit(f"`{instr.name}` needs `{param.name}`", cursor.stmt.span)
     for operands in product(*choices):
-        yield InstrCall(instr, operands, cursor.stmt.span)
+        yield InstrCall(instr, operands)

@@ -7,6 +7,7 @@ from itertools import product
 
 from exogpu.ir.index import Bool, Cmp
 from exogpu.ir.stmt import Point
+from exogpu.ir.terms import divide, equal
 from exogpu.ir.types import Smem
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.dimensions import Allocated, point_of
@@ -14,7 +15,6 @@ from exogpu.schedule.effects import Does
 from exogpu.schedule.errors import limit
 from exogpu.schedule.order import Order
 from exogpu.schedule.redirect import Dims
-from exogpu.schedule.terms import divide, equal
 from exogpu.schedule.work import Work, operator
 
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 from typing import Any
 
 from exogpu.diagnostics import BadInput
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
+from exogpu.ir.substitute import declared
 from exogpu.ir.wellformed import check
 from exogpu.schedule.cursor import Cursor, Gap, Where, choose
 from exogpu.schedule.errors import Refused
+from exogpu.schedule.origin import caller
 from exogpu.schedule.paths import Edit, Path
 from exogpu.schedule.patterns import parse
+from exogpu.schedule.proving import Prover
 from exogpu.schedule.signature import check_arguments, checked
-from exogpu.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A procedure and how it was derived."""
+    """A procedure and how it was derived; `prover` proves what further steps need."""
 
     original: Proc
     steps: tuple[Step, ...] = ()
+    prover: Prover = field(default_factory=Prover, compare=False, repr=False)
 
     @property
     def proc(self) -> Proc:
@@ -94,8 +96,18 @@ class Schedule:
         for n, step in reversed([*enumerate(self.steps, 1)]):
             for name, path, count in step.labels:
                 if name == where:
+                    self._only_a_label(name)
                     return self.forward(Cursor(step.proc, n, path, count))
         return choose(self.proc, len(self.steps), parse(where))
+
+    def _only_a_label(self, name: str) -> None:
+        """Refuses a label that a later step has made the name of something else, too."""
+        if name in declared(self.proc.body):
+            found = choose(self.proc, len(self.steps), parse(name))
+            help = f"for that write a whole statement as a pattern, as in `for {name} in _: _` or `{name}: _`"
+            raise Refused(
+                "schedule.pattern", f"`{name}` is a label, and the name of `{found}`", found.stmt.span, help=help
+            )
 
     @checked
     def forward(self, cursor: Cursor) -> Cursor:
@@ -134,11 +146,9 @@ class Schedule:
 
 def schedule(proc: Proc) -> Schedule:
     """The start of a schedule. What is derived stands in reports where its schedule starts; its statements stand where
-    they come from."""
+    they were written, and those that a step made where that step is called."""
     check_arguments(schedule, proc)
-    caller = sys._getframe(1)
-    line = caller.f_lineno
-    return Schedule(replace(proc, span=Span(caller.f_code.co_filename, line, 0, line, 0)))
+    return Schedule(replace(proc, span=caller()))
 
 
 def code(proc: Proc) -> str:

@@ -87,7 +87,7 @@ def specialise(at: Work, where: Where, cond: CondLike) -> None:
     test: Cond = as_cond(cond)
     at.in_scope(test, cursor.path)
     at.ends(cursor)
-    new = If(test, cursor.block, at.copy(cursor.block), cursor.stmt.span)
+    new = If(test, cursor.block, at.copy(cursor.block))
     at.splice(cursor.path, cursor.count, (new,), {(n,): (0, 0, n) for n in range(cursor.count)})
 
 

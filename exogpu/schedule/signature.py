@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from exogpu.diagnostics import InternalError
+from exogpu.ir.integers import as_integer
 from exogpu.schedule.errors import Refused
+from exogpu.schedule.origin import caller
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -21,10 +23,28 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def apply(*args: P.args, **keywords: P.kwargs) -> R:
-        check_arguments(function, *args, **keywords)
-        return function(*args, **keywords)
+        given, named = [*map(plain, args)], {name: plain(value) for name, value in keywords.items()}
+        try:
+            check_arguments(function, *given, **named)
+            return function(*given, **named)
+        except Refused as refused:
+            refused.asked_at(caller())
+            raise
 
     return apply
+
+
+def plain(value: Any) -> Any:
+    """An argument with Python's integers for all that stands for an integer in it, as NumPy's do."""
+    match value:
+        case tuple() | list():
+            return tuple(map(plain, value))
+        case dict():
+            return {key: plain(each) for key, each in value.items()}
+        case _ if _settings(type(value)):
+            return replace(value, **{name: plain(getattr(value, name)) for name in _settings(type(value))})
+    number = as_integer(value)
+    return value if number is None else number
 
 
 def check_arguments(function: Callable[P, object], *args: P.args, **keywords: P.kwargs) -> None:

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, IndexOp, Int, Not, Var
 from exogpu.ir.linear import Linear, linear
+from exogpu.ir.preconditions import known_sizes
 from exogpu.ir.stmt import Assign, For, If, Role, Stmt
 from exogpu.ir.substitute import Change, change
+from exogpu.ir.terms import add, both, divide, either, negated, total, within
 from exogpu.ir.value import Select, Value
 from exogpu.ir.walk import map_value
 from exogpu.schedule.cursor import Where
-from exogpu.schedule.facts import known_sizes
 from exogpu.schedule.paths import Block, Path
-from exogpu.schedule.terms import add, both, divide, either, negated, total, within
 from exogpu.schedule.work import Work, operator
 
 Known = tuple[Cond, ...]

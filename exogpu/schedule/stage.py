@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from exogpu.ir.buffers import reassociable
 from exogpu.ir.index import Bool, Cmp, Cond, Index, Int, Var
 from exogpu.ir.instr import BufferInfo
-from exogpu.ir.interp.plan import reassociable
 from exogpu.ir.stmt import Alloc, Assign, For, If, InstrCall, Point, Seq, Stmt
 from exogpu.ir.substitute import declared
+from exogpu.ir.terms import both, either, negated, within
 from exogpu.ir.types import Memory, Rmem
 from exogpu.ir.value import Num, Read, Select, Value
 from exogpu.schedule.cover import covers
@@ -20,7 +21,6 @@ from exogpu.schedule.errors import limit
 from exogpu.schedule.expr import words
 from exogpu.schedule.paths import Block, Moves, Path, block_at, stmt_at
 from exogpu.schedule.redirect import Dims, Redirect, Site
-from exogpu.schedule.terms import both, either, negated, within
 from exogpu.schedule.windows import Frame, WindowLike, as_window
 from exogpu.schedule.work import Work, operator
 
@@ -66,7 +66,7 @@ def stage(
     if not accesses:
         raise limit(f"the statements do not use the window of `{window.buffer}`", cursor.stmt.span)
     inside = staging.edges(edges, accesses)
-    alloc = Alloc(name, staging.info.dtype, staging.frame.shape, memory, cursor.stmt.span)
+    alloc = Alloc(name, staging.info.dtype, staging.frame.shape, memory)
     load = () if before == "nothing" else (staging.fill(before, edges, inside),)
     body = staging.redirected(cursor.block, memory, kept)
     writes = any(a.does is not Does.READ for a in accesses)

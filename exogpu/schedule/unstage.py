@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from exogpu.ir.index import Bool, Cond, Index, Var
 from exogpu.ir.stmt import Assign, Stmt
 from exogpu.ir.substitute import Change, change_value
+from exogpu.ir.terms import equal
 from exogpu.ir.value import Read, Value
 from exogpu.ir.value_type import computed, value_type
 from exogpu.ir.walk import children, map_value, reads, substitute_cond, substitute_index, with_blocks
@@ -19,7 +20,6 @@ from exogpu.schedule.errors import limit
 from exogpu.schedule.order import Order
 from exogpu.schedule.paths import Block, Path, same, stmt_at
 from exogpu.schedule.placement import exact
-from exogpu.schedule.terms import equal
 from exogpu.schedule.work import Work, operator
 
 

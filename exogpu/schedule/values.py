@@ -46,7 +46,7 @@ def bind(at: Work, where: Where, expression: str, name: str, memory: Memory = PR
     temp = at.fresh(name)
     element = Read(temp, (Int(0),))
     rhs = map_value(stmt.rhs, lambda v: element if v == chosen else v)
-    before = (Alloc(temp, dtype, (1,), memory, stmt.span), Assign(temp, (Int(0),), "=", chosen, stmt.span))
+    before = (Alloc(temp, dtype, (1,), memory), Assign(temp, (Int(0),), "=", chosen))
     at.splice(cursor.path, 1, (*before, replace(stmt, rhs=rhs)), {(0,): (2,)})
 
 

@@ -9,12 +9,12 @@ from exogpu.ir.index import Cond, Index, Int, Var
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.linear import literal
 from exogpu.ir.stmt import Point, Range, Window
+from exogpu.ir.terms import add, both, equal, subtract, within
 from exogpu.schedule.effects import Buffers
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import IndexLike, as_index
 from exogpu.schedule.redirect import difference
 from exogpu.schedule.signature import checked
-from exogpu.schedule.terms import add, both, equal, subtract, within
 
 WindowLike = str | Window
 

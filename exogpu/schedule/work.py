@@ -13,12 +13,13 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
 from exogpu.diagnostics import InternalError
+from exogpu.ir.buffers import buffers_of, reassociable, types_of
 from exogpu.ir.index import Cmp, Cond, Index, Int, Var
 from exogpu.ir.instr import BufferInfo
-from exogpu.ir.interp.plan import buffers_of, reassociable, types_of
 from exogpu.ir.proc import Proc, SizeArg
 from exogpu.ir.stmt import Alloc, For, If
 from exogpu.ir.substitute import declared, rename
+from exogpu.ir.terms import both, either, within
 from exogpu.ir.types import Scalar
 from exogpu.ir.uses import barriers, elements
 from exogpu.ir.walk import index_names, walk
@@ -29,12 +30,11 @@ from exogpu.schedule.effects import Access, Does, effects
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import words
 from exogpu.schedule.facts import again, around, known, primed
+from exogpu.schedule.origin import caller, placed
 from exogpu.schedule.paths import Block, Edit, Moves, Path, block_at, spliced
-from exogpu.schedule.proving import Proved, Refuted, decide, fresh_engine, implied
+from exogpu.schedule.proving import Proved, Refuted, decide, implied
 from exogpu.schedule.schedule import Obligation, Schedule, Step, rebound
-from exogpu.schedule.signature import check_arguments
-from exogpu.schedule.terms import both, either, within
-from exogpu.smt.solver import Engine
+from exogpu.schedule.signature import check_arguments, plain
 from exogpu.source import NOWHERE, Span
 
 P = ParamSpec("P")
@@ -50,7 +50,6 @@ class Work:
     edits: list[Edit] = field(default_factory=list)
     labels: list[tuple[str, Path, int]] = field(default_factory=list)
     reassociated: bool = False
-    engine: Engine = field(default_factory=fresh_engine)
 
     # -- looking ---------------------------------------------------------------------------------------------------
 
@@ -166,7 +165,7 @@ class Work:
 
     def implied(self, known: Sequence[Cond], goal: Cond, said: str | None = None) -> bool:
         """Whether the solver proves a condition, which is then noted, as `said`; an answer, not a side condition."""
-        answer = implied(known, goal, self.engine)
+        answer = implied(known, goal, self.schedule.prover)
         if answer is not None:
             self.note(said or goal, answer)
         return answer is not None
@@ -239,7 +238,7 @@ class Work:
     def _sums(self, given: Sequence[Cond], a: Access, b: Access) -> None:
         """Two additions commute; unless they never meet or are exact, the sum is taken in another order."""
         if self.buffers[a.buffer].dtype.is_float and not self.reassociated:
-            self.reassociated = implied((*given, *a.given, *b.given), distinct(a, b), self.engine) is None
+            self.reassociated = implied((*given, *a.given, *b.given), distinct(a, b), self.schedule.prover) is None
 
     # -- editing ---------------------------------------------------------------------------------------------------
 
@@ -274,32 +273,45 @@ def operator(rewrite: Callable[Concatenate[Work, P], None]) -> Callable[Concaten
         if not isinstance(schedule, Schedule):
             text = f"`{rewrite.__name__}` changes a schedule, and is given a {type(schedule).__name__}"
             raise Refused("schedule.argument", text, help="start one with `schedule(procedure)`")
-        work = Work(schedule, schedule.proc)
-        check_arguments(rewrite, work, *args, **keywords)
-        told = (
-            *(_argument(schedule, a) for a in args),
-            *(f"{n}={_argument(schedule, a)}" for n, a in keywords.items()),
-        )
-        rewrite(work, *args, **keywords)
-        _check(schedule.proc, work.proc, rewrite.__name__)
-
-        def again(fresh: Schedule) -> Schedule:
-            given = [rebound(a, fresh) for a in args]
-            return apply(fresh, *given, **{name: rebound(a, fresh) for name, a in keywords.items()})
-
-        step = Step(
-            rewrite.__name__,
-            tuple(told),
-            tuple(work.obligations),
-            work.reassociated,
-            work.proc,
-            tuple(work.edits),
-            tuple(work.labels),
-            again,
-        )
-        return replace(schedule, steps=(*schedule.steps, step))
+        place, named = caller(), {name: plain(value) for name, value in keywords.items()}
+        try:
+            return _applied(rewrite, place, schedule, *map(plain, args), **named)
+        except Refused as refused:
+            refused.asked_at(place)
+            raise
 
     return apply
+
+
+def _applied(
+    rewrite: Callable[Concatenate[Work, P], None], place: Span, schedule: Schedule, *args: P.args, **keywords: P.kwargs
+) -> Schedule:
+    """The schedule with a step more, which is called at a place."""
+    work = Work(schedule, schedule.proc)
+    check_arguments(rewrite, work, *args, **keywords)
+    told = (
+        *(_argument(schedule, a) for a in args),
+        *(f"{n}={_argument(schedule, a)}" for n, a in keywords.items()),
+    )
+    rewrite(work, *args, **keywords)
+    proc = placed(schedule.proc, work.proc, place)
+    _check(schedule.proc, proc, rewrite.__name__)
+
+    def again(fresh: Schedule) -> Schedule:
+        given = [rebound(a, fresh) for a in args]
+        return _applied(rewrite, place, fresh, *given, **{name: rebound(a, fresh) for name, a in keywords.items()})
+
+    step = Step(
+        rewrite.__name__,
+        tuple(told),
+        tuple(work.obligations),
+        work.reassociated,
+        proc,
+        tuple(work.edits),
+        tuple(work.labels),
+        again,
+    )
+    return replace(schedule, steps=(*schedule.steps, step))
 
 
 def _argument(schedule: Schedule, argument: Any) -> str:
@@ -320,8 +332,9 @@ def _argument(schedule: Schedule, argument: Any) -> str:
 
 def _check(before: Proc, after: Proc, name: str) -> None:
     """The result means something: whatever does not was asked for, except for names, which operators choose."""
-    old = {(d.code, d.message) for d in check_meaning(before)}
-    for found in check_meaning(after):
+    problems = check_meaning(after)
+    old = {(d.code, d.message) for d in check_meaning(before)} if problems else set()
+    for found in problems:
         if (found.code, found.message) in old:
             continue
         if found.code in ("lang.scope", "lang.duplicate_name", "lang.rank"):

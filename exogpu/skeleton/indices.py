@@ -14,12 +14,13 @@ from typing import TypeVar
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.index import Cond, Index
+from exogpu.ir.integers import as_integer
 from exogpu.ir.linear import literal
 from exogpu.ir.print_expr import index_text
 from exogpu.ir.skeleton.tree import RANK, TID, Unknown
 from exogpu.lang import indices
 from exogpu.lang.errors import Rejected, reject
-from exogpu.lang.scope import Variable, as_integer
+from exogpu.lang.scope import Variable
 from exogpu.skeleton.scope import POSITIONS, Reader
 
 E = TypeVar("E", bound=ast.expr)

@@ -42,7 +42,7 @@ def test_a_needed_barrier_stays(kernel: Path, capsys: pytest.CaptureFixture[str]
     kernel.write_text(KERNEL, encoding="utf-8")
     assert main(["slim", "copy.py"]) == 0
     out = capsys.readouterr().out
-    assert "   11  killed" in out and "no Fence  [race.raw]" in out
+    assert "   11  killed" in out and "no Fence()  [race.raw]" in out
     assert "\ncopy: nothing can be removed or weakened\ncopy.py::copy   PROVED   " in out
 
 
@@ -54,13 +54,13 @@ def test_a_redundant_barrier_goes(kernel: Path, capsys: pytest.CaptureFixture[st
     (found,) = document["kernels"]
     verdicts = {(a["location"]["line"], a["edit"]): a["verdict"] for a in found["alone"]}
     assert verdicts == {
-        (11, "no Fence"): "killed",
-        (11, "Fence by 2 warps"): "killed",
-        (14, "no Fence"): "still proved",
-        (14, "Fence by 2 warps"): "still proved",
+        (11, "no Fence()"): "killed",
+        (11, "Fence() by 2 warps"): "killed",
+        (14, "no Fence()"): "still proved",
+        (14, "Fence() by 2 warps"): "still proved",
     }
     (taken,) = found["taken"]
-    assert (taken["edit"], taken["location"]["line"]) == ("no Fence", 14)
+    assert (taken["edit"], taken["location"]["line"]) == ("no Fence()", 14)
     assert found["slim"]["status"] == "PROVED"
     removed = [line for line in found["slim"]["diff"] if line.startswith("-") and not line.startswith("---")]
     assert removed == ["-        Fence()"]
@@ -75,7 +75,7 @@ def test_each_weakening_is_told_once_and_the_diff_is_of_the_file(
     assert main(["slim", "copy.py", "--deterministic"]) == 1
     alone, _, together = capsys.readouterr().out.partition("\n\n")
     assert [line.split()[0] for line in alone.splitlines()] == ["12", "12", "15", "15"]
-    assert together.startswith("copy: 1 edit is still proved for all sizes\n   15  no Fence\n\n--- copy.py\n")
+    assert together.startswith("copy: 1 edit is still proved for all sizes\n   15  no Fence()\n\n--- copy.py\n")
 
 
 @pytest.mark.parametrize(("text", "left"), [(SAME_WARP, "for u0 in threads(2, unit=warp):"), (SAME_THREAD, "")])

@@ -9,6 +9,7 @@ from pathlib import Path
 from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.verify.axioms import ASSUMED
 from exogpu.verify.explore import Clean, Fault, Observation, TooLarge, explore, observe, small_sizes
+from exogpu.verify.explore.help import HELP
 
 CASES = Path(__file__).resolve().parent / "cases"
 PROTOCOLS = runpy.run_path(str(CASES / "protocols.py"))
@@ -42,6 +43,32 @@ def test_a_deadlock_names_who_is_missing() -> None:
     assert found.rule == "deadlock.cycle"
     waiting = dict(found.facts)["a, CTA 0, 1"]
     assert waiting == "waits in cluster_wait() for the whole cluster; b, CTA 0 has not arrived"
+
+
+def advice(file: str, name: str, **sizes: int) -> str:
+    found = explore(runpy.run_path(str(CASES / f"{file}.py"))[name], sizes, ASSUMED)
+    assert isinstance(found, Fault) and found.rule == "deadlock.cycle"
+    return found.help or ""
+
+
+def test_the_advice_on_a_deadlock_is_about_what_is_waited_for() -> None:
+    """Parity 1 helps a wait for arrivals that stand behind it; not one that gets too few, or the wrong phase."""
+    arrivals = "as many arrivals as its mbarrier counts"
+    cycle = advice("mbarriers", "cycle", n=1)
+    assert arrivals in cycle and "the first wait on a is to pass" in cycle and "parity 1" in cycle
+    missing = advice("mbarriers", "count_high")
+    assert arrivals in missing and "parity" not in missing
+    assert "every thread that waits for the one before has passed" in advice("protocols", "leader_frees", n=3)
+    assert "all threads for which the barrier waits" in advice("barriers", "too_few_join")
+    assert "all threads for which the barrier waits" in advice("protocols", "never_meets")
+    assert advice("clusters", "taken_back") == HELP["deadlock.cycle"]
+
+
+def test_bytes_are_not_what_a_wait_for_parity_1_would_do_without() -> None:
+    """Both roles wait on fresh mbarriers: the one that hands a tile on, and the one that says that it is free."""
+    found = explore(skeleton("ring_out_of_step"), {"n": 1}, ASSUMED)
+    assert isinstance(found, Fault) and found.help is not None
+    assert "the first wait on empty[0] is to pass" in found.help and "full" not in found.help
 
 
 def test_unordered_accesses_can_come_either_way() -> None:

@@ -29,17 +29,17 @@ SHOWN = {
     "full: count 2": Stuck,
     "empty: count 3": Broken,
     "sA: ring 1": WrongValue,
-    "no Await(empty)": Broken,
-    "Await(empty): lag 1": Stuck,
-    "Await(empty): lag 3": Broken,
+    "no Await(empty, lag=STAGES)": Broken,
+    "Await(empty, lag=STAGES): lag 1": Stuck,
+    "Await(empty, lag=STAGES): lag 3": Broken,
     "no Await(full)": Broken,
-    "Arrive(full): tx 16368": Stuck,
-    "Arrive(full): tx 16400": Stuck,
-    "no wgmma_fence": Race,
-    "no wgmma_commit": Race,
-    "wgmma_wait(2)": WrongValue,
-    "wgmma_wait after Arrive(empty) at line 38": WrongValue,
-    "no fence_proxy_async": WrongValue,
+    "Arrive(full, tx=2 * (BM + BN) * BK): tx 16368": Stuck,
+    "Arrive(full, tx=2 * (BM + BN) * BK): tx 16400": Stuck,
+    "no wgmma_fence()": Race,
+    "no wgmma_commit()": Race,
+    "wgmma_wait(1): 2 pending": WrongValue,
+    "wgmma_wait(1) after if k > 0: Arrive(empty) at line 38": WrongValue,
+    "no fence_proxy_async()": WrongValue,
     "no Arrive(empty)": Stuck,
 }
 
@@ -49,12 +49,16 @@ def test_faults_show_in_values_or_progress(what: str) -> None:
     assert isinstance(outcome("product", what, watch=False), SHOWN[what])
 
 
-@pytest.mark.parametrize("what", ["stage: ring 1", "bulk_wait_read(2)", "no bulk_wait_read", "no Fence"])
+@pytest.mark.parametrize(
+    "what", ["stage: ring 1", "bulk_wait_read(1): 2 pending", "no bulk_wait_read(1)", "no Fence()"]
+)
 def test_rare_faults_show_in_accesses(what: str) -> None:
     assert isinstance(outcome("product", what), Race)
 
 
-@pytest.mark.parametrize("what", ["wgmma_wait(0)", "bulk_wait_read(0)", "fence_proxy_async after Fence at line 51"])
+@pytest.mark.parametrize(
+    "what", ["wgmma_wait(1): 0 pending", "bulk_wait_read(1): 0 pending", "fence_proxy_async() after Fence() at line 51"]
+)
 def test_equivalent_edits_agree(what: str) -> None:
     assert outcome("product", what) == Agrees(3)
 

@@ -106,6 +106,22 @@ def test_labels() -> None:
     assert str(divide(s, "inner", 2, tail="cut").steps[-1]) == 'divide("inner", 2, tail="cut")'
 
 
+def test_a_label_is_no_name_of_a_loop_or_an_allocation() -> None:
+    found = refusal(lambda: label(start("matmul"), "k", "for j in _: _"), "schedule.limit")
+    assert "`k` is the name of a loop or an allocation" in str(found)
+    refusal(lambda: label(start("scratch"), "t", "t[_] = _"), "schedule.limit")
+    s = label(start("matmul"), "inner", "for k in _: _")
+    s = divide(s, "j", 8, tail="cut", names=("outer", "inner"))
+    found = refusal(lambda: divide(s, "inner", 2), "schedule.pattern")
+    assert "`inner` is a label, and the name of `for inner in seq(0, 8):`" in str(found)
+    assert str(s.find("for inner in _: _")) == "for inner in seq(0, 8):"
+
+
+def test_of_equal_labels_the_last_counts() -> None:
+    s = label(label(start("matmul"), "x", "for k in _: _"), "x", "for j in _: _")
+    assert s.find("x") == s.find("j")
+
+
 def test_replay_on_another_procedure() -> None:
     s = start("two")
     s = divide(s, s.find("i"), 4, tail="cut")

@@ -20,6 +20,7 @@ from exogpu.ir.linear import Linear, linear
 from exogpu.ir.print_expr import index_text
 from exogpu.ir.proc import Proc
 from exogpu.ir.substitute import Change, alike, change
+from exogpu.ir.terms import total
 from exogpu.isa import tma_load_multicast
 from exogpu.kernels.gemm_bf16 import gemm_bf16
 from exogpu.kernels.gemm_bf16_cluster import build, gemm_bf16_cluster
@@ -34,7 +35,6 @@ from exogpu.schedule import Schedule, drop_guard, lift_alloc, mbarrier, run_ahea
 from exogpu.schedule import replace as replace_
 from exogpu.schedule.journal import html, markdown
 from exogpu.schedule.library import clear_first, outwards, sums_apart, tile
-from exogpu.schedule.terms import total
 from exogpu.verify.prove import prove
 from tests.schedule.common import example, refusal, start, whole_inputs
 

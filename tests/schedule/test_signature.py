@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import numpy as np
 import pytest
 
 import exogpu.schedule
 from exogpu.lang import SMEM
 from exogpu.schedule import (
     Schedule,
+    Tasks,
     Threads,
     Warps,
     arrive,
@@ -31,6 +33,7 @@ from exogpu.schedule import (
     set_type,
     split_reduction,
     stage,
+    var,
     window,
 )
 from exogpu.schedule.signature import described, fits
@@ -127,6 +130,30 @@ def test_what_is_of_another_type(apply: Callable[[], Schedule], monkeypatch: pyt
     for name, value in given.items():
         monkeypatch.setitem(ANY, name, value)
     refusal(apply, "schedule.argument")
+
+
+INTEGERS: tuple[Any, ...] = (np.int64(4), np.uint8(4), np.array(4))
+
+
+@pytest.mark.parametrize("four", INTEGERS)
+def test_integers_of_numpy_are_integers(four: Any) -> None:
+    def derived(four: Any) -> Schedule:
+        s = divide(S, "i", four, tail="guard", names=("o", "i"))
+        s = set_mode(set_mode(s, "o", Tasks()), "i", Threads(four))
+        s = launch(s, roles={"a": Warps(four)}, raster=four)
+        s = stage(s, "y[_] = _", window("x", (four * var("o") + var("i"), 1)), "t", edges="guard")
+        return set_memory(s, "t", SMEM(ring=four))
+
+    assert derived(four).show() == derived(4).show()
+    assert [step.call for step in derived(four).steps] == [step.call for step in derived(4).steps]
+    assert str(var("i") * four // four % four) == str(var("i") * 4 // 4 % 4)
+
+
+@pytest.mark.parametrize("given", [np.bool_(True), np.float64(4), np.array([4, 4]), np.int64])
+def test_what_is_no_integer_of_numpy(given: Any) -> None:
+    refusal(lambda: divide(S, "i", given), "schedule.argument")
+    refusal(lambda: var("i") * given, "schedule.expression")
+    refusal(lambda: set_mode(S, "i", Threads(given)), "schedule.argument")
 
 
 def test_what_cannot_be_called_so() -> None:

@@ -116,14 +116,17 @@ def test_the_key_depends_on_text_place_and_policy(folder: Path) -> None:
     assert len(keys) == 5
 
 
-@pytest.mark.parametrize("command", ["compile", "slim", "sync", "bench verify"])
+@pytest.mark.parametrize("command", ["compile", "slim", "sync", "bench verify", "equiv"])
 @pytest.mark.parametrize("target", ["alone.py", "both.py:handover"])
 def test_other_commands_say_that_a_skeleton_is_none_of_theirs(
     folder: Path, command: str, target: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([*command.split(), target]) == 2
+    assert main([*command.split(), *[target] * (2 if command == "equiv" else 1)]) == 2
     out = capsys.readouterr().out
-    assert out.startswith("error[input.skeleton]: `handover` is a sync skeleton") and "def handover" in out
+    first, *rest = out.splitlines()
+    assert first.startswith("error[input.skeleton]: `handover` is a sync skeleton, which `verify` and `mutate` take; ")
+    assert f"`{command.split()[0]}`" in first and first.endswith("a skeleton has none")
+    assert any("def handover" in line for line in rest)
 
 
 def test_a_missing_name_lists_skeletons_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

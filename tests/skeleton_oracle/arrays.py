@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-from tests.skeleton_oracle.lines import Block, Line
+from tests.skeleton_oracle.lines import mapped
 from tests.skeleton_oracle.teams import Build
 
 BARRIERS = re.compile(r"(\w+) = mbarrier\((\d+)(, count=\d+)?\)")
@@ -34,8 +33,4 @@ def _renamed(b: Build, old: str, new: str, form: str) -> None:
         return element.sub(lambda m: f"{new}[{form.format(m.group(1))}]", text)
 
     for team in b.teams:
-        team.body[:] = _mapped(tuple(team.body), rename)
-
-
-def _mapped(block: Block, change: Callable[[str], str]) -> Block:
-    return tuple(Line(change(line.text), _mapped(line.body, change)) for line in block)
+        team.body[:] = mapped(tuple(team.body), rename)

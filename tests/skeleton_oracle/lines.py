@@ -63,3 +63,8 @@ def change(block: Block, path: Path, edit: Callable[[Block, int], Block]) -> Blo
 def put(block: Block, path: Path, *new: Line) -> Block:
     """Other lines in place of one."""
     return change(block, path, lambda b, n: (*b[:n], *new, *b[n + 1 :]))
+
+
+def mapped(block: Block, edit: Callable[[str], str]) -> Block:
+    """The block with every text changed."""
+    return tuple(Line(edit(line.text), mapped(line.body, edit)) for line in block)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -22,10 +23,11 @@ ATTEMPTS = 8
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A skeleton as lines, and the number of its edits."""
+    """A skeleton as lines, the number of its edits, and the kinds of what it was made of."""
 
     block: Block
     edits: int
+    kinds: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -51,18 +53,19 @@ def well_formed(block: Block) -> bool:
     return True
 
 
-def make(random: Random) -> Program:
-    """A random program, well formed."""
-    block, done = generate(random), 0
+def make(random: Random, kinds: Sequence[str] = ()) -> Program:
+    """A random program, well formed; of one of these kinds, if any are given."""
+    made = generate(random, kinds)
+    block, done = made.block(), 0
     for _ in range(random.choice(EDITS)):
         for _ in range(ATTEMPTS):
             changed = edited(block, random)
             if changed != block and well_formed(changed):
                 block, done = changed, done + 1
                 break
-    return Program(block, done)
+    return Program(block, done, tuple(sorted(made.kinds)))
 
 
-def numbered(seed: int, number: int) -> Program:
+def numbered(seed: int, number: int, kinds: Sequence[str] = ()) -> Program:
     """The program of a number in the run with this seed."""
-    return make(Random(f"{seed}/{number}"))
+    return make(Random(f"{seed}/{number}"), kinds)

@@ -10,19 +10,26 @@ from tests.skeleton_oracle.teams import Build
 BARRIER = re.compile(r"(\w+) = mbarrier\((?:(\d+), )?count=(\d+)\)")
 
 
-def initialise(b: Build) -> None:
-    """The mbarriers so far are initialised by statements of the first role, before all meet."""
-    first = b.teams[0]
-    statements: list[str] = []
+def undeclared(b: Build) -> tuple[list[str], list[str]]:
+    """The mbarriers so far are declared without their counts: statements that initialise and invalidate them."""
+    inits: list[str] = []
+    invals: list[str] = []
     for n, text in enumerate(b.objects):
         found = BARRIER.fullmatch(text)
         if found is None:
             continue
         name, depth, count = found.groups()
         b.objects[n] = f"{name} = mbarrier({depth or ''})"
-        statements += (
-            [f"init({name}[{k}], {count})" for k in range(int(depth))] if depth else [f"init({name}, {count})"]
-        )
+        each = [f"{name}[{k}]" for k in range(int(depth))] if depth else [name]
+        inits += (f"init({one}, {count})" for one in each)
+        invals += (f"inval({one})" for one in each)
+    return inits, invals
+
+
+def initialise(b: Build) -> None:
+    """The mbarriers so far are initialised by statements of the first role, before all meet."""
+    first = b.teams[0]
+    statements, _ = undeclared(b)
     if not statements:
         return
     relaxed = b.cluster > 1 and b.chance(0.5)

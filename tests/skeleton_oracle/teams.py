@@ -57,7 +57,12 @@ class Build:
     objects: list[str] = field(default_factory=list)
     teams: list[Team] = field(default_factory=list)
     ids: int = 0
+    common: int = 0
+    even: bool = False
+    """Rings are gone round completely."""
     names: int = 0
+    kinds: set[str] = field(default_factory=set)
+    """What the skeleton has of what few have."""
 
     def pick(self, options: Sequence[T]) -> T:
         """One of the options."""
@@ -82,6 +87,11 @@ class Build:
         """A fresh named barrier."""
         self.ids += 1
         return self.ids
+
+    def common_id(self) -> int:
+        """The named barrier of all threads, always the same."""
+        self.common = self.common or self.barrier_id()
+        return self.common
 
     def team(self, prefix: str, sizes: Sequence[int]) -> Team:
         """A new role."""

@@ -261,8 +261,6 @@ def ok_shapes():
         wait(full, parity=0)
         wgmma_fence()
         wgmma(acc, b, b, shape="n128")
-        wgmma_commit()
-        wgmma_wait(0)
         wgmma_fence()
         wgmma(acc, b, b, shape="n64")
         wgmma_commit()

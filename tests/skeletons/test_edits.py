@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from exogpu.cli.app import main
+from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.lang.load import definitions
+from exogpu.verify.skeleton.edits import mutants
 from tests.report.schemas import valid
 
 RING = """\
@@ -34,21 +37,21 @@ def ring(n: size):
 KILLED = {
     (6, "full waits for 2 arrivals", "deadlock.cycle"),
     (7, "empty waits for 31 arrivals", "mbar.count"),
-    (12, "no Await(empty)", "mbar.count"),
-    (12, "Await(empty): the other parity", "deadlock.cycle"),
-    (14, "TmaLoad: 16 bytes more", "mbar.tx_bytes"),
-    (17, "Await(full) after Access at line 18", "race.raw"),
-    (17, "Await(full): by one lane", "race.raw"),
-    (19, "no ProxyFence", "proxy.generic_to_async"),
-    (19, "ProxyFence after Arrive(empty) at line 20", "proxy.generic_to_async"),
-    (20, "Arrive(empty): by one lane", "deadlock.cycle"),
+    (12, "no wait(empty[i % 2], parity=i // 2 + 1)", "mbar.count"),
+    (12, "wait(empty[i % 2], parity=i // 2 + 1): the other parity", "deadlock.cycle"),
+    (14, "tma_load(x[i % 2], full[i % 2], bytes=16): 16 bytes more", "mbar.tx_bytes"),
+    (17, "wait(full[i % 2], parity=i // 2) after load(x[i % 2]) at line 18", "race.raw"),
+    (17, "wait(full[i % 2], parity=i // 2): by one lane", "race.raw"),
+    (19, "no proxy_fence()", "proxy.generic_to_async"),
+    (19, "proxy_fence() after arrive(empty[i % 2]) at line 20", "proxy.generic_to_async"),
+    (20, "arrive(empty[i % 2]): by one lane", "deadlock.cycle"),
 }
 """Some of them, with the line and the rule that kills."""
 HARMLESS = {
-    (11, "the for around Await(empty): one iteration more"),
-    (13, "Arrive(full) after TmaLoad at line 14"),
-    (16, "the for around Await(full): one iteration fewer"),
-    (19, "ProxyFence: everywhere"),
+    (11, "for i in range(n): wait(empty[i % 2], parity=i // 2 + 1) ...: one iteration more"),
+    (13, "arrive(full[i % 2], tx=16) after tma_load(x[i % 2], full[i % 2], bytes=16) at line 14"),
+    (16, "for i in range(n): wait(full[i % 2], parity=i // 2) ...: one iteration fewer"),
+    (19, "proxy_fence(): everywhere"),
 }
 """All of them."""
 
@@ -76,3 +79,80 @@ def test_a_skeleton_that_is_not_proved_has_no_mutants(ring: str, capsys: pytest.
     Path(ring).write_text(RING.replace("            proxy_fence()\n", ""), encoding="utf-8")
     assert main(["mutate", ring]) == 2
     assert "ring is not proved" in capsys.readouterr().err
+
+
+MEETING = """\
+from exogpu.skeleton import *
+
+
+@skeleton
+def meeting():
+    cluster(2)
+    with role("all", warps=1):
+        cluster_sync()
+        if tid == 0:
+            fence(
+                "gpu",
+            )
+            warp_sync()
+"""
+
+
+def test_statements_are_named_as_they_are_written(tmp_path: Path) -> None:
+    """A call over several lines in one, a call that is two operations as each of them, a block with what is in it."""
+    (tmp_path / "meeting.py").write_text(MEETING, encoding="utf-8")
+    skeleton = definitions(str(tmp_path / "meeting.py"))["meeting"]
+    assert isinstance(skeleton, Skeleton)
+    assert [(m.span.line, m.what) for m in mutants(skeleton) if m.kind in ("drop", "guard")] == [
+        (8, "no arrival of cluster_sync()"),
+        (8, "no wait of cluster_sync()"),
+        (9, 'if tid == 0: fence("gpu") ...: always'),
+        (9, 'if tid == 0: fence("gpu") ...: -1 in place of 0'),
+        (9, 'if tid == 0: fence("gpu") ...: 1 in place of 0'),
+        (10, 'no fence("gpu")'),
+        (13, "no warp_sync()"),
+    ]
+
+
+ORDERS = """\
+from exogpu.skeleton import *
+
+
+@skeleton
+def orders(n: size):
+    b = mbarrier(2, count=32)
+    p = registers()
+    o = registers()
+    x = smem(32)
+    with role("all", warps=1):
+        c = 0
+        for i in range(n):
+            arrive(b[c % 2])
+            c += 1
+            bar_sync(1, 32)
+            store(p)
+            for j in range(2):
+                wait(b[(c - 1) % 2], parity=(c - 1) // 2)
+                load(p)
+            load(o)
+            proxy_fence()
+            store(x[tid])
+            warp_sync()
+"""
+
+
+def test_moves_change_what_synchronises(tmp_path: Path) -> None:
+    """A counter moved past what does not read it changes nothing; a thread's register accesses are what it computes."""
+    (tmp_path / "orders.py").write_text(ORDERS, encoding="utf-8")
+    skeleton = definitions(str(tmp_path / "orders.py"))["orders"]
+    assert isinstance(skeleton, Skeleton)
+    assert [(m.span.line, m.what) for m in mutants(skeleton) if m.kind == "move"] == [
+        (13, "arrive(b[c % 2]) after c += 1 at line 14"),
+        (15, "bar_sync(1, 32) after store(p) at line 16"),
+        (17, "for j in range(2): wait(b[(c - 1) % 2], parity=(c - 1) //... after load(o) at line 20"),
+        (18, "wait(b[(c - 1) % 2], parity=(c - 1) // 2) after load(p) at line 19"),
+        (20, "load(o) after proxy_fence() at line 21"),
+        (21, "proxy_fence() after store(x[tid]) at line 22"),
+        (21, "proxy_fence() after warp_sync() at line 23"),
+        (22, "store(x[tid]) after warp_sync() at line 23"),
+    ]

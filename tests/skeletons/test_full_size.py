@@ -36,16 +36,27 @@ def test_it_is_proved_under_the_default_axioms(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_mutants_are_killed(name: str, kind: str) -> None:
     """The last of a kind that concerns mbarriers; all are, but this takes its time."""
-    found = [m for m in mutants(loaded(name)) if m.kind == kind and ("Await" in m.what or "Arrive" in m.what)]
+    found = [m for m in mutants(loaded(name)) if m.kind == kind and ("wait(" in m.what or "arrive(" in m.what)]
     report = verify_skeleton(found[-1].skeleton, hasty=True)
     assert report.status is Status.REFUTED, (found[-1].what, report.reason)
 
 
 def test_one_lane_may_wait_for_its_warp() -> None:
     """Others of its warp wait for other phases of the barrier, so the two waits share only some threads."""
-    found = next(m for m in mutants(loaded("flash_attention3")) if m.what == "Await(k_full): by one lane")
+    found = next(
+        m
+        for m in mutants(loaded("flash_attention3"))
+        if m.what == "wait(k_full[ck % STAGES], parity=ck // STAGES): by one lane"
+    )
     report = verify_skeleton(found.skeleton, jobs=cores())
     assert (report.status, report.reason) == (Status.PROVED, "")
+
+
+@pytest.mark.parametrize("name", ["gemm_cooperative", "flash_attention3"])
+def test_the_last_store_is_read_before_the_end(name: str) -> None:
+    last = [m for m in mutants(loaded(name)) if m.what == "no bulk_wait_read(0)"][-1]
+    report = verify_skeleton(last.skeleton, hasty=True)
+    assert [(o.status, o.rule) for o in report.obligations] == [(Status.REFUTED, "race.async_inflight")]
 
 
 def test_they_have_mutants_of_every_kind() -> None:

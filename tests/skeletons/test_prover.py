@@ -30,9 +30,9 @@ def test_twins(part: str, bad: Skeleton, good: Skeleton) -> None:
 
 
 def test_counters_are_not_counted_at_sizes_that_are_too_large() -> None:
-    counting = next(p.values[2] for p in twins("soundness_counters") if isinstance(p.values[2], Skeleton))
-    program, _ = prepare(counting, DEFAULT)
-    name, event = next((n, e) for e in program.events for n in used(program, e))
+    counting = (p.values[2] for p in twins("soundness_counters") if isinstance(p.values[2], Skeleton))
+    programs = (prepare(skeleton, DEFAULT)[0] for skeleton in counting)
+    program, name, event = next((p, n, e) for p in programs for e in p.events for n in used(p, e))
     env = {"n": 10**9, **{loop.var: 0 for loop in event.loops}}
     with pytest.raises(TooLarge):
         concrete(program, name, event, env)

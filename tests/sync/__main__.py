@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 from exogpu.verify.mutants import mutants
-from tests.sync.repairs import Result, repaired, shipped
+from tests.sync.repairs import Result, repaired_mutant, shipped
 
 
 def main() -> int:
@@ -19,13 +19,13 @@ def main() -> int:
     parser.add_argument("kernel", nargs="?", default="gemm_bf16_cluster", help="a shipped kernel")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default 1)")
     given = parser.parse_args()
-    original = shipped(given.kernel)
+    count = sum(1 for _ in mutants(shipped(given.kernel)))
     totals = Counter[Result]()
     with ProcessPoolExecutor(given.jobs) as pool:
-        for repair in pool.map(partial(repaired, original), mutants(original)):
+        for repair in pool.map(partial(repaired_mutant, given.kernel), range(count)):
             totals[repair.result] += 1
             why = f"  [{repair.why}]" if repair.why else ""
-            what = f"{repair.edit.span.line:5d}  {repair.result.value:28s}{repair.seconds:6.1f} s  {repair.edit.what}"
+            what = f"{repair.line:5d}  {repair.result.value:28s}{repair.seconds:6.1f} s  {repair.what}"
             print(what + why, flush=True)
     print(", ".join(f"{count} {result.value}" for result, count in totals.items()))
     return int(Result.NOTHING in totals)

@@ -6,6 +6,7 @@ import enum
 import re
 import time
 from dataclasses import dataclass
+from itertools import islice
 
 from exogpu.cli.targets import procedures, resolve
 from exogpu.diagnostics import BadInput
@@ -14,6 +15,7 @@ from exogpu.ir.proc import Proc
 from exogpu.sync import infer_sync
 from exogpu.sync.bare import bare
 from exogpu.verify.edits import Edit
+from exogpu.verify.mutants import mutants
 from exogpu.verify.result import Status
 
 
@@ -31,9 +33,10 @@ class Result(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A mutant, what became of it, in seconds, and why nothing did."""
+    """A mutant (its line, and what the edit was), what became of it, in seconds, and why nothing did."""
 
-    edit: Edit
+    line: int
+    what: str
     result: Result
     seconds: float
     why: str = ""
@@ -47,21 +50,27 @@ def shipped(name: str) -> Proc:
 
 def repaired(original: Proc, edit: Edit) -> Repair:
     """What `sync` makes of a mutant of a proved kernel."""
-    started = time.perf_counter()
+    line, what, started = edit.span.line, edit.what, time.perf_counter()
     try:
         found = infer_sync(edit.proc)
     except BadInput as error:
-        return Repair(edit, Result.REJECTED, 0.0, error.diagnostics[0].code)
+        return Repair(line, what, Result.REJECTED, 0.0, error.diagnostics[0].code)
     seconds = time.perf_counter() - started
     if found.changed is None:
         result = Result.NOTHING if bare(edit.proc) == bare(original) else Result.DATA
         open_ = found.report.obligations if found.report is not None else ()
         rules = {o.rule for o in open_ if o.status is not Status.PROVED}
-        return Repair(edit, result, seconds, " ".join(sorted(rules)) or found.reason)
+        return Repair(line, what, result, seconds, " ".join(sorted(rules)) or found.reason)
     if found.stands:
-        return Repair(edit, Result.STANDS, seconds)
+        return Repair(line, what, Result.STANDS, seconds)
     same = canonical(found.changed) == canonical(original)
-    return Repair(edit, Result.ORIGINAL if same else Result.OTHER, seconds)
+    return Repair(line, what, Result.ORIGINAL if same else Result.OTHER, seconds)
+
+
+def repaired_mutant(name: str, number: int) -> Repair:
+    """The same for one mutant of a shipped kernel: by its number, as procedures do not travel between processes."""
+    original = shipped(name)
+    return repaired(original, next(islice(mutants(original), number, None)))
 
 
 def canonical(proc: Proc) -> str:

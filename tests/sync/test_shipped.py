@@ -35,7 +35,9 @@ def test_the_first_proposal_for_turns_is_proved() -> None:
     assert attempt(proposed, DEFAULT, frozenset()).status is Status.PROVED
 
 
-@pytest.mark.parametrize("what", ["full: count 2", "Await(full): lag 1", "no wgmma_commit", "bulk_wait_read(2)"])
+@pytest.mark.parametrize(
+    "what", ["full: count 2", "Await(full): lag 1", "no wgmma_commit()", "bulk_wait_read(1): 2 pending"]
+)
 def test_mutants_of_the_flagship_are_repaired(what: str) -> None:
     """The rest of them: `python -m tests.sync`."""
     original = shipped("gemm_bf16_cluster")

@@ -158,7 +158,7 @@ def test_a_store_in_flight_at_the_end_needs_l6(tmp_path: Path) -> None:
 
 def test_policy_by_name() -> None:
     assert Policy().in_force == ASSUMED
-    assert STRICT.withdrawn == ("F5", "L1", "L10", "L13", "L14")
+    assert STRICT.withdrawn == ("F1", "F5", "L1", "L10", "L13", "L14")
     assert Policy(strict=True, accepted=frozenset(STRICT.withdrawn)).in_force == ASSUMED
     assert "L12" in Policy(accepted=frozenset(("L12",))).in_force
     assert find_axiom("warpgroup-wait") is find_axiom("L12") and find_axiom("") is None

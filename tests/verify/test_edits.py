@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,14 @@ import pytest
 from exogpu.diagnostics import BadInput
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
+from exogpu.ir.stmt import Await, For, Seq
+from exogpu.ir.walk import walk
 from exogpu.ir.wellformed import check
 from exogpu.lang import load
+from exogpu.source import NOWHERE
 from exogpu.verify.assess import Assessed, Fate, assess
 from exogpu.verify.axioms import Policy
-from exogpu.verify.edits import Edit
+from exogpu.verify.edits import Edit, name
 from exogpu.verify.mutants import mutants
 from exogpu.verify.prove import verify
 from exogpu.verify.result import Status
@@ -55,14 +59,24 @@ def test_every_kind_of_edit_is_made_once(tmp_path: Path) -> None:
     assert [m.key for m in mutants(proc)] == [m.key for m in found]
 
 
+def test_what_no_line_wrote_is_named_by_what_it_is(tmp_path: Path) -> None:
+    proc = kernel(tmp_path, RING)
+    wait = next(s for s in walk(proc.body) if isinstance(s, Await) and s.lag)
+    loop = next(s for s in walk(proc.body) if isinstance(s, For))
+    assert name(wait) == "Await(empty, lag=2)"
+    assert name(replace(wait, lag=3, span=NOWHERE)) == "Await(empty, lag=3)"
+    assert name(replace(wait, lag=3, span=loop.span)) == "Await(empty, lag=3)"
+    assert name(replace(loop, mode=Seq(), body=(wait,))) == "for t in seq(0, T): Await(empty, lag=2)"
+
+
 def test_no_mutant_of_a_ring_stays_unknown(tmp_path: Path) -> None:
     found = fates(kernel(tmp_path, RING), "drop", "move", "lag", "bytes", "unit", "first", "guard")
     assert [(a.edit.what, a.verdict.cause) for a in found if a.verdict.fate is Fate.UNKNOWN] == []
     fate = {a.edit.what: (a.verdict.fate, a.verdict.cause) for a in found}
-    assert fate["no Await(empty)"][0] is Fate.KILLED
-    assert fate["no fence_proxy_async"] == (Fate.KILLED, "proxy.generic_to_async")
-    assert fate["Await(empty): lag 1"][0] is Fate.HARMLESS
-    assert fate["Arrive(full): tx 144"] == (Fate.KILLED, "mbar.tx_bytes")
+    assert fate["no Await(empty, lag=2)"][0] is Fate.KILLED
+    assert fate["no fence_proxy_async()"] == (Fate.KILLED, "proxy.generic_to_async")
+    assert fate["Await(empty, lag=2): lag 1"][0] is Fate.HARMLESS
+    assert fate["Arrive(full, tx=128): tx 144"] == (Fate.KILLED, "mbar.tx_bytes")
     assert fate["Arrive(empty) by 32 threads"] == (Fate.KILLED, "mbar.count")
     assert fate["Arrive(empty) by the second thread"] == (Fate.HARMLESS, "")
 
@@ -82,8 +96,8 @@ def test_arrivals_without_a_closed_form_are_refuted_by_a_run(tmp_path: Path) -> 
 def test_an_edit_that_computes_something_else_is_killed(tmp_path: Path) -> None:
     found = fates(kernel(tmp_path, TWICE), "guard")
     assert {(a.edit.what, a.verdict.fate, a.verdict.cause) for a in found} == {
-        ("guard off by one, earlier", Fate.KILLED, "seq.mismatch"),
-        ("guard off by one, later", Fate.KILLED, "seq.mismatch"),
+        ("if r < 1: Y[m, u] += 1.0 ...: one earlier", Fate.KILLED, "seq.mismatch"),
+        ("if r < 1: Y[m, u] += 1.0 ...: one later", Fate.KILLED, "seq.mismatch"),
     }
 
 
@@ -96,7 +110,7 @@ def test_weaker_instructions_are_found(tmp_path: Path) -> None:
     assert "fence_proxy_async()" in left and "bulk_wait_read(0)" in left
     assert verify(found.proc).status is Status.PROVED
     refused = {a.edit.what for a in found.alone if a.verdict.fate is not Fate.HARMLESS}
-    assert {"no fence_proxy_async_all", "no Fence", "no bulk_wait", "bulk_wait(1)"} <= refused
+    assert {"no fence_proxy_async_all()", "no Fence()", "no bulk_wait(0)", "bulk_wait(0): 1 pending"} <= refused
 
 
 @pytest.mark.parametrize("text", [RING, TWICE, STORE])

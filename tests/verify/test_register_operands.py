@@ -10,6 +10,7 @@ import pytest
 from exogpu.diagnostics import BadInput
 from exogpu.ir.interp import interpret, random_inputs
 from exogpu.lang import load
+from exogpu.verify.axioms import Policy
 from exogpu.verify.result import Report, Status
 from tests.texts import verdict
 
@@ -85,6 +86,9 @@ def shapes(columns: int, between: str = "") -> str:
     """Two products into one accumulator."""
     return HEAD + SHAPES.format(columns=columns, between=between.replace("\n", "\n        "))
 
+
+WAITED = "wgmma_commit()\nwgmma_wait(0)"
+FENCED = f"{WAITED}\nwgmma_fence()"
 
 TWO = """        a: bf16[64, 64] @ SMEM(swizzle=128)
         b: bf16[8, 64] @ SMEM(swizzle=128)
@@ -187,14 +191,10 @@ TWINS = [
     ("wgmma.reg_inflight", convert(wait="wgmma_wait(1)"), convert()),
     ("wgmma.reg_fence", convert(fence="Fence()"), convert()),
     ("uninit", convert(used="0:16"), convert()),
-    # products of one shape follow each other; of two shapes only after a wait and a fence
+    # products of one shape follow each other; of two shapes only after a fence
     ("wgmma.reg_fence", shapes(8), shapes(16)),
-    ("wgmma.reg_fence", shapes(8), shapes(8, "wgmma_commit()\nwgmma_wait(0)\nwgmma_fence()")),
-    (
-        "wgmma.reg_fence",
-        shapes(8, "wgmma_commit()\nwgmma_wait(1)\nwgmma_fence()"),
-        shapes(8, "wgmma_commit()\nwgmma_wait(0)\nwgmma_fence()"),
-    ),
+    ("wgmma.reg_fence", shapes(8), shapes(8, "wgmma_fence()")),
+    ("wgmma.reg_fence", shapes(8, WAITED), shapes(8, FENCED)),
 ]
 
 
@@ -214,6 +214,16 @@ def test_bad_twin_is_refuted_and_good_twin_proved(
     proved = proofs.get(good) or proofs.setdefault(good, verdict(tmp_path, good))
     left = [(o.name, o.status, o.reason) for o in proved.obligations if o.status is not Status.PROVED]
     assert proved.status is Status.PROVED, left
+
+
+def test_a_fence_alone_orders_products_of_two_shapes_by_an_axiom(tmp_path: Path) -> None:
+    fenced, waited = shapes(8, "wgmma_fence()"), shapes(8, FENCED)
+    assert "F1" in verdict(tmp_path, fenced).axioms
+    for policy in (Policy(strict=True), Policy(without=frozenset(("F1",)))):
+        refuted = verdict(tmp_path, fenced, policy=policy)
+        assert [o.rule for o in refuted.obligations if o.status is Status.REFUTED] == ["wgmma.reg_fence"]
+        proved = verdict(tmp_path, waited, policy=policy)
+        assert proved.status is Status.PROVED and "F1" not in proved.axioms
 
 
 def test_registers_belong_to_one_warpgroup(tmp_path: Path) -> None:

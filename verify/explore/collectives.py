@@ -74,7 +74,7 @@ def _wgmma(m: Machine, warp: Strands, e: Event, op: ops.Wgmma) -> None:
     f.knew = later(f.knew, m.minds[s.number].shared[TEMPORAL])
     accumulator, *operands = s.footprints[m.pc[s.number]]
     registers = m.registers[s.cta, s.warp]
-    found = registers.accumulate(op.acc.name, accumulator.cells, op.shape, f.number)
+    found = registers.accumulate(op.acc.name, accumulator.cells, op.shape, f.number, fences="F1" in m.axioms)
     _registers_ready(m, s, e, op.acc.name, found)
     for footprint in operands:
         name = footprint.window.ref.name

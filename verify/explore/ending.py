@@ -6,6 +6,7 @@ from exogpu.diagnostics import Label
 from exogpu.ir.skeleton import operations as ops
 from exogpu.ir.skeleton.objects import Global
 from exogpu.verify.explore.finding import Finding
+from exogpu.verify.explore.help import MEETING, OVERTAKEN, PHASE, passing
 from exogpu.verify.explore.machine import BARRIER_WAITS, ENDED, EXITED, RUNNING, WARP_WAITS, Machine
 from exogpu.verify.explore.mbarriers import Mbarrier
 from exogpu.verify.explore.program import Strand
@@ -44,7 +45,30 @@ def _deadlock(m: Machine, blocked: list[Strand]) -> Finding:
     label = f"{first.role.name} waits here"
     places = tuple(labels.values())
     awaited = frozenset(_awaited(m, s) for s in order)
-    return Finding(rule, message, e.op.span, label, numbers, places, tuple(facts), also=also, barriers=awaited)
+    advice = _advice(m, order) if rule == "deadlock.cycle" else None
+    return Finding(rule, message, e.op.span, label, numbers, places, tuple(facts), None, also, awaited, advice)
+
+
+def _advice(m: Machine, order: list[Strand]) -> str | None:
+    """What to do about the first wait, if there is more to say than of any."""
+    first = order[0]
+    if _barrier(m, first) is not None:
+        if _overtaken(m, first):
+            return OVERTAKEN
+        fresh = [b for s in order if (b := _barrier(m, s)) is not None and _only_behind(m, order, b)]
+        return PHASE + (passing(fresh[0].name) if fresh else "")
+    waits = m.state[first.number] == BARRIER_WAITS or isinstance(m.event(first).op, ops.ClusterWait)
+    return MEETING if waits else None
+
+
+def _only_behind(m: Machine, blocked: list[Strand], b: Mbarrier) -> bool:
+    """A fresh mbarrier that hands no bytes on; arrivals for its first phase would come, were nobody blocked."""
+    if b.completed or b.pending < b.count:
+        return False
+    rest = [e.op for s in blocked for e in s.events[m.pc[s.number] :] if b.key in e.barriers]
+    return any(isinstance(o, ops.Arrive) for o in rest) and not any(
+        isinstance(o, ops.TmaLoad | ops.StAsync) or (isinstance(o, ops.Arrive) and o.tx is not None) for o in rest
+    )
 
 
 def _awaited(m: Machine, s: Strand) -> str:

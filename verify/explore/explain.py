@@ -25,7 +25,7 @@ FORGIVEN = (
     ("lanes", "mbar.lane_release", "would be ordered if an arrive published what its whole warp has done"),
     ("L12", "mbar.lane_release", "would be ordered if one warp's wgmma wait covered its warpgroup (axiom L12)"),
     ("scope", "mbar.scope", "would be ordered if scopes were wide enough for threads of other CTAs"),
-    ("depth", "group.depth", "would be ordered if the group wait left no group pending"),
+    ("depth", "group.depth", "would be ordered if a group wait finished all that its thread has issued"),
     ("thread", "group.wrong_thread", "would be ordered if the group had been waited for by its own thread"),
     ("relaxed", "", "would be ordered if the relaxed operations were release and acquire"),
 )

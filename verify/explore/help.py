@@ -24,15 +24,14 @@ HELP = {
     "wgmma.reg_inflight": "wait for the wgmma group before its registers are touched",
     "wgmma.convergence": "let all 128 threads of a warpgroup execute it",
     "group.wrong_thread": "wait in the thread that issued and committed the operations",
-    "group.depth": "wait until fewer groups are pending",
+    "group.depth": "commit the operation before the wait, and let the wait leave fewer of the youngest groups pending",
     "bar.divergence": "let all threads execute it, or use bar_sync with the number of those that do",
     "bar.recycle": "let a thread that arrives wait for the generation before it arrives for the next",
     "bar.id_count_mismatch": "give all participants of a barrier the same count",
     "cluster.entry": "cluster_sync() before the first access to another CTA",
     "cluster.exit": "cluster_sync() after the last access to another CTA, before the end",
     "setmaxnreg.pool": "lower the register counts so that the CTA's registers suffice, in every warp of the warpgroup",
-    "deadlock.cycle": "let every awaited phase be completed by arrivals that do not themselves wait for it; on a fresh "
-    "mbarrier a wait for parity 1 passes",
+    "deadlock.cycle": "let what is waited for come from threads that do not themselves stand behind the wait",
 }
 
 WHOLE_WAIT = (
@@ -46,3 +45,20 @@ FAR_FENCE = (
 )
 FAR_FENCE += "the wait for the other access (axiom L1)"
 """About a proxy fence between accesses by threads of two CTAs."""
+
+PHASE = (
+    "let every awaited phase get as many arrivals as its mbarrier counts, from threads that do not themselves stand "
+    "behind the wait"
+)
+"""Where an mbarrier is waited for, for ever."""
+
+OVERTAKEN = "let the next phase complete only when every thread that waits for the one before has passed"
+"""Where its phase is over, and the one after too."""
+
+MEETING = "let all threads for which the barrier waits come to it, in the same order as to other barriers"
+"""Where threads do not all meet."""
+
+
+def passing(barrier: str) -> str:
+    """An addition for a wait on a fresh mbarrier whose arrivals all stand behind it."""
+    return f"; if the first wait on {barrier} is to pass at once, because nothing is in use yet, let it be for parity 1"

@@ -36,13 +36,15 @@ class Logged(NamedTuple):
 
 
 class Met(NamedTuple):
-    """An operation of a strand (of one lane of it, or of all) at an mbarrier met this phase."""
+    """An operation of a strand (of one lane of it, or of all) at an mbarrier met this phase in this life of it; or a
+    join of a named barrier, this generation."""
 
     strand: int
     event: int
     lane: int | None
     key: Key
     phase: int
+    life: int = 0
 
 
 class Flag:

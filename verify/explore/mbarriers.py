@@ -17,7 +17,8 @@ MOST_BYTES = (1 << 20) - 1
 class Mbarrier:
     """`count` arrivals complete a phase, of which `pending` and `tx` bytes are missing in the current one, number
     `completed`; what had happened at the last completion is `since`. `seen`: the last phase whose completion some wait
-    has observed. `gathers`: what was told in the current phase; `told`: in those complete.
+    has observed. `gathers`: what was told in the current phase; `told`: in those complete. `life`: how often it had
+    been initialised before the last time.
 
     Of the current phase, as (strand, events executed): `passed`, waits that passed in it; `announced`, which added
     bytes or arrivals to what is pending. `arrived`: what had happened before its arrivals."""
@@ -34,6 +35,7 @@ class Mbarrier:
     by: tuple[int, int] | None = None
     gathers: Told = field(default_factory=Told)
     told: Told = field(default_factory=Told)
+    life: int = -1
     passed: list[tuple[int, int]] = field(default_factory=list)
     announced: list[tuple[int, int]] = field(default_factory=list)
     arrived: Clock = field(init=False)
@@ -44,6 +46,7 @@ class Mbarrier:
     def start(self, count: int, by: tuple[int, int] | None) -> None:
         """Initialised, by (strand, events executed) or before the roles start."""
         self.valid, self.count, self.by = True, count, by
+        self.life += 1
         self.pending, self.tx, self.completed, self.seen = count, 0, 0, -1
         self.gathers, self.told = Told(), Told()
         self.since = nothing(len(self.since.seen))

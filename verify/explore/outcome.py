@@ -44,7 +44,8 @@ class TooLarge:
 @dataclass(frozen=True, slots=True)
 class Observation:
     """A thread's operation on an mbarrier and the phase that it met: an arrival's or a copy's own phase; for a wait the
-    phase whose completion let it pass, -1 if none was complete.
+    phase whose completion let it pass, -1 if none was complete. `life`: how often the mbarrier had been initialised
+    before. Joins of named barriers are there, too, with their generations.
 
     `path`: the index of the body, then indices of statements; those of a branch or a loop's body as (statement, arm,
     statement), with arm 1 for `orelse` only. `thread` counts over the cluster, `cell` is row-major."""
@@ -55,6 +56,7 @@ class Observation:
     cta: int
     cell: int
     phase: int
+    life: int = 0
 
 
 class Excessive(Exception):

@@ -61,7 +61,7 @@ def arrives(m: Machine, s: Strand) -> None:
         _in_order(m, s, b)
         for lane in range(s.weight):
             b.gathers.add(s.cta, near, wide, known[TEMPORAL])
-            m.observed.append(Met(s.number, m.pc[s.number], lane, key, b.completed))
+            m.observed.append(Met(s.number, m.pc[s.number], lane, key, b.completed, b.life))
             count(m, s, b, op.count, more=lane + 1 < s.weight)
 
 
@@ -153,6 +153,7 @@ def expects(m: Machine, s: Strand) -> None:
         expect_bytes(m, s, b, e.number * s.weight)
         b.announced.append((s.number, m.pc[s.number] + 1))
         b.gathers.add(s.cta, None, None, known[TEMPORAL])
+        m.observed.append(Met(s.number, m.pc[s.number], None, key, b.completed, b.life))
         m.note(s, "expects", b.name, state(b))
         settle(m, s, b, m.pc[s.number])
 
@@ -165,7 +166,7 @@ def waits(m: Machine, s: Strand) -> None:
     mind = m.minds[s.number]
     phase = m.last_phase[s.number, b.key] = b.passes(s.number, m.pc[s.number] + 1)
     b.told.happened(mind)
-    m.observed.append(Met(s.number, m.pc[s.number], None, b.key, phase))
+    m.observed.append(Met(s.number, m.pc[s.number], None, b.key, phase, b.life))
     wide = op.scope != "cta" or "scope" in m.lenient or "L3" in m.axioms
     if not op.relaxed or "relaxed" in m.lenient:
         b.told.teach(mind, s.cta, wide=wide)
@@ -190,6 +191,7 @@ def initialises(m: Machine, s: Strand) -> None:
             message = f"mbarrier `{b.name}` is initialised in the memory of mbarrier `{other.name}`, which is in use"
             m.fail(Finding("mbar.alias", message, e.op.span, "common storage", (s.number,)))
         b.start(op.count, (s.number, m.pc[s.number] + 1))
+        m.observed.append(Met(s.number, m.pc[s.number], None, key, 0, b.life))
         m.note(s, "initialises", b.name, f"phase 0: {counted(op.count, 'arrival')} pending")
     if s.weight > 1:
         message = f"{operation(e)} is executed by {s.weight} threads"
@@ -212,8 +214,10 @@ def invalidates(m: Machine, s: Strand) -> None:
     for key in e.barriers:
         usable(m, s, key)
         touch(m, s, s.footprints[m.pc[s.number]][0], Mode.WRITE)
-        m.mbarriers[key].valid = False
-        m.note(s, "invalidates", m.mbarriers[key].name)
+        b = m.mbarriers[key]
+        b.valid = False
+        m.observed.append(Met(s.number, m.pc[s.number], None, key, b.completed, b.life))
+        m.note(s, "invalidates", b.name)
 
 
 def copy_arrives(m: Machine, s: Strand, after: int) -> Flight:
@@ -251,7 +255,7 @@ def lands(m: Machine, f: Flight) -> None:
     if f.arrivals:
         _arrivals_of_copies(m, s, b, f)
         return
-    m.observed.append(Met(f.actor, f.index, None, b.key, b.completed))
+    m.observed.append(Met(f.actor, f.index, None, b.key, b.completed, b.life))
     b.tx -= f.bytes
     m.note(s, "lands", b.name, state(b), f.index)
     if b.tx < -MOST_BYTES:
@@ -265,7 +269,7 @@ def _arrivals_of_copies(m: Machine, s: Strand, b: Mbarrier, f: Flight) -> None:
         expected = counted(b.count, "arrival")
         message = f"{operation(f.event)}: phase {b.completed} of `{b.name}` gets more than its {expected}"
         m.fail(Finding("mbar.count", message, f.event.op.span, f"{b.pending} pending", (f.actor,)))
-    m.observed.append(Met(f.actor, f.index, None, b.key, b.completed))
+    m.observed.append(Met(f.actor, f.index, None, b.key, b.completed, b.life))
     b.arrive(f.knew)
     b.pending -= f.arrivals
     m.note(s, "lands", b.name, state(b), f.index)

@@ -11,7 +11,7 @@ from exogpu.ir.skeleton.tree import Elect
 from exogpu.verify.explore.events import Event
 from exogpu.verify.explore.finding import Finding
 from exogpu.verify.explore.knowledge import TEMPORAL
-from exogpu.verify.explore.machine import BARRIER_WAITS, ENDED, EXITED, RUNNING, WARP_WAITS, Machine
+from exogpu.verify.explore.machine import BARRIER_WAITS, ENDED, EXITED, RUNNING, WARP_WAITS, Machine, Met
 from exogpu.verify.explore.program import Strand
 from exogpu.verify.explore.rendezvous import Named
 from exogpu.verify.explore.text import operation
@@ -128,6 +128,9 @@ def joins(m: Machine, warp: tuple[Strand, ...]) -> None:
     bar.threads = e.op.count
     bar.join(key, tuple(t.number for t in warp), e.op.waits, m.together(t.number for t in warp))
     m.note(s, "joins", f"barrier {e.number}", f"{len(bar.joined) * WARP} of {asked}")
+    for t in warp:
+        met = (s.cta, f"barrier {e.number}", 0)
+        m.observed.append(Met(t.number, m.pc[t.number], None, met, bar.generation))
     for t in warp:
         if e.op.waits:
             m.state[t.number] = BARRIER_WAITS

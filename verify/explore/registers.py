@@ -14,8 +14,8 @@ class Registers:
     fenced: bool = False
     touched: dict[str, int] = field(default_factory=dict)
     shapes: dict[tuple[str, int], str] = field(default_factory=dict)
-    busy: list[tuple[str, int, int, bool]] = field(default_factory=list)
-    """Object, cells, operation, and whether they are an accumulator."""
+    busy: list[tuple[str, int, int, str | None]] = field(default_factory=list)
+    """Object, cells, operation, and its shape if they are an accumulator."""
 
     def fence(self) -> None:
         """wgmma.fence."""
@@ -36,19 +36,24 @@ class Registers:
         """An ordinary access has come after the last fence."""
         return not self.fenced or bool(self.touched.get(name, 0) & cells)
 
-    def accumulate(self, name: str, cells: int, shape: str, flight: int) -> Literal["fence"] | int | None:
-        """A wgmma takes an accumulator: what is wrong, a missing fence or an operation in flight that it meets."""
-        other = any(n == name and c & cells and (s, c) != (shape, cells) for (n, c), s in self.shapes.items())
+    def accumulate(
+        self, name: str, cells: int, shape: str, flight: int, *, fences: bool
+    ) -> Literal["fence"] | int | None:
+        """A wgmma takes an accumulator: what is wrong, a missing fence or an operation in flight that it meets.
+        `fences`: a fence is enough after a wgmma of another shape (F1)."""
+        before = [(n, c, s) for (n, c), s in self.shapes.items()]
+        before += [] if fences else [(n, c, s) for n, c, _, s in self.busy if s is not None]
+        other = any(n == name and c & cells and (s, c) != (shape, cells) for n, c, s in before)
         found = self._meets(name, cells, accumulators=False)
         self.shapes[name, cells] = shape
-        self.busy.append((name, cells, flight, True))
+        self.busy.append((name, cells, flight, shape))
         return "fence" if other or self.unfenced(name, cells) else found
 
     def read(self, name: str, cells: int, flight: int) -> Literal["fence"] | int | None:
         """A wgmma takes an operand."""
-        found = next((b[2] for b in self.busy if b[0] == name and b[1] & cells and b[3]), None)
-        self.busy.append((name, cells, flight, False))
+        found = next((b[2] for b in self.busy if b[0] == name and b[1] & cells and b[3] is not None), None)
+        self.busy.append((name, cells, flight, None))
         return "fence" if self.unfenced(name, cells) else found
 
     def _meets(self, name: str, cells: int, *, accumulators: bool = True) -> int | None:
-        return next((b[2] for b in self.busy if b[0] == name and b[1] & cells and (accumulators or not b[3])), None)
+        return next((b[2] for b in self.busy if b[0] == name and b[1] & cells and (accumulators or b[3] is None)), None)

@@ -123,7 +123,7 @@ def _rank(finding: Finding) -> int:
 
 
 def observe(skeleton: Skeleton, sizes: Mapping[str, int], *, seed: int) -> list[Observation]:
-    """Operations on mbarriers with their phases, in one execution with numbers and a schedule drawn by `seed`, each
+    """Operations on barriers with their phases, in one execution with numbers and a schedule drawn by `seed`, each
     thread's in its order; empty if the execution goes wrong. Raises Excessive if it is too large."""
     program = program_of(skeleton, sizes, Numbers((), Random(seed)).choose, LANES[0])
     m = Machine(program, FORGIVING)
@@ -138,4 +138,4 @@ def _observations(program: Program, met: Met) -> Iterator[Observation]:
     first = s.cta * program.skeleton.threads + s.role.first
     cta, barrier, cell = met.key
     for tid in s.lanes if met.lane is None else (s.lanes[met.lane],):
-        yield Observation(s.events[met.event].path, first + tid, barrier, cta, cell, met.phase)
+        yield Observation(s.events[met.event].path, first + tid, barrier, cta, cell, met.phase, met.life)

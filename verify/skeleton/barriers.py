@@ -13,7 +13,7 @@ from functools import cached_property
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Bin, Cmp, Cond, Index, Int, Var
-from exogpu.ir.linear import literal
+from exogpu.ir.linear import literal, reduced
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Flags, Mbarriers, Ref
 from exogpu.ir.skeleton.tree import RANK, TID, For, Skeleton
@@ -73,6 +73,8 @@ class Signals:
     derived: dict[str, Derived] = field(default_factory=dict)
     classes: Mapping[str, tuple[frozenset[int], ...]] | None = None
     rings: Rings = field(default_factory=dict)
+    places: dict[str, range] = field(default_factory=dict)
+    """The elements of its array that an mbarrier's slots are."""
 
     @cached_property
     def arrays(self) -> Mapping[str, Mbarriers]:
@@ -114,6 +116,12 @@ class Signals:
         """mbarrier arrays that a statement invalidates."""
         return frozenset(s.barrier.name for s in every_statement(self.skeleton) if isinstance(s, op.Inval))
 
+    @cached_property
+    def successive(self) -> frozenset[str]:
+        """mbarrier arrays that lie where others lie at other times."""
+        found = self.arrays.values()
+        return frozenset(a.name for a in found for b in found if a is not b and a.in_common(b))
+
     # -- mbarriers -----------------------------------------------------------------------------------------------
 
     def parts(self, ref: Ref, place: Place, read: Callable[[Index], Index]) -> Iterator[Part]:
@@ -130,6 +138,7 @@ class Signals:
             ring = next((r for r in self.rings.get(ref.name, ()) if set(meant.found) <= set(r)), meant.found)
             place_in_ring, fits = slot(meant.number, ring)
             name = shown(ref.name, array.shape, ring)
+            self.places[name] = ring
             self.barriers.setdefault(name, Barrier(name, len(ring), array.count or 0, array.span))
             piece = replace(piece, explicit=piece.explicit or TID in index_names(place_in_ring))
             yield from (Part(name, place_in_ring, p, (*meant.inside, *fits)) for p in self._apart(piece))
@@ -180,7 +189,7 @@ class Signals:
         if count is None and len(totals) > 1:
             raise NotModelled("all threads of a CTA are more in one CTA than in another", span)
         wanted = totals.pop() if count is None else count
-        for (value,), part in _told_apart((number,), place, span, small=True):
+        for (value,), part in _told_apart((reduced(number),), place, span, small=True):
             if not 0 <= value < IDS:
                 raise NotModelled(f"there is no named barrier {value}", span)
             name = f"{NAMED}{value}"

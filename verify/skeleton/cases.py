@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from math import prod
 
-from exogpu.ir.index import Int
-from exogpu.ir.skeleton.tree import Let, Skeleton
-from exogpu.ir.walk import index_names
+from exogpu.ir.evaluate import holds
+from exogpu.ir.index import Index, Int
+from exogpu.ir.skeleton.tree import Elect, For, If, Let, Skeleton, Stmt
+from exogpu.ir.walk import index_names, substitute_cond
 
 MOST = 4
 """Most cases that are told apart."""
@@ -26,6 +27,25 @@ def cases(skeleton: Skeleton) -> Iterator[tuple[str, Skeleton]]:
     rest = tuple((v, u) for v, u in skeleton.unknowns if v not in chosen)
     for numbers in product(*(range(u.below) for u in chosen.values())):
         given = tuple(Let(v, Int(number)) for v, number in zip(chosen, numbers, strict=True))
-        bodies = tuple(replace(b, stmts=(*given, *b.stmts)) for b in skeleton.bodies)
+        env = {v: Int(number) for v, number in zip(chosen, numbers, strict=True)}
+        bodies = tuple(replace(b, stmts=(*given, *_chosen(b.stmts, env))) for b in skeleton.bodies)
         shown = ", ".join(f"{v} = {number}" for v, number in zip(chosen, numbers, strict=True))
         yield shown, replace(skeleton, unknowns=rest, bodies=bodies)
+
+
+def _chosen(block: tuple[Stmt, ...], env: Mapping[str, Index]) -> tuple[Stmt, ...]:
+    """A block in which branches that these numbers decide are taken or left out."""
+    out: list[Stmt] = []
+    for stmt in block:
+        match stmt:
+            case If(cond=cond, then=then, orelse=orelse):
+                test = substitute_cond(cond, env)
+                if index_names(test):
+                    out.append(replace(stmt, then=_chosen(then, env), orelse=_chosen(orelse, env)))
+                else:
+                    out += _chosen(then if holds(test, {}) else orelse, env)
+            case For(body=body) | Elect(body=body):
+                out.append(replace(stmt, body=_chosen(body, env)))
+            case _:
+                out.append(stmt)
+    return tuple(out)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import combinations, product
-from math import prod
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.instr import Proxy
@@ -25,6 +24,7 @@ from exogpu.verify.races import concrete_box
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
 from exogpu.verify.skeleton.lives import Lives, in_ctas
+from exogpu.verify.skeleton.places import one_place
 from exogpu.verify.skeleton.rounds import life_at, life_of, rounds
 from exogpu.verify.skeleton.settle import any_of, obligation, settle, with_more
 
@@ -33,25 +33,16 @@ Way = list[Goal | Property]
 
 def cells(program: Program, skeleton: Skeleton, lives: Mapping[str, Lives]) -> Iterator[Piece]:
     """The obligations of mbarriers inside shared memory."""
-    placed = [o for o in skeleton.objects if isinstance(o, Mbarriers) and o.overlay is not None]
-    for one, other in combinations(placed, 2):
-        if one.overlay == other.overlay and set(_cells(one)) & set(_cells(other)):
-            yield Piece(1, partial(_one_place, one=one, other=other))
+    arrays = [o for o in skeleton.objects if isinstance(o, Mbarriers)]
+    for one, other in combinations(arrays, 2):
+        if one.in_common(other):
+            yield Piece(1, partial(one_place, one=one, other=other, lives=lives))
+    placed = [o for o in arrays if o.overlay is not None]
     for item, event in product(placed, program.events):
         mine = tuple(found for name, found in lives.items() if name.partition("[")[0] == item.name)
         for n, access in enumerate(event.accesses):
             if access.buffer == item.overlay:
                 yield Piece(1, partial(_clear, item=item, use=Use(event, access, item), n=n, lives=mine))
-
-
-def _cells(item: Mbarriers) -> range:
-    return range(item.offset, item.offset + prod(item.shape))
-
-
-def _one_place(program: Program, one: Mbarriers, other: Mbarriers) -> Iterator[Obligation]:
-    title = f"{one.name} and {other.name} have cells of their own"
-    base = obligation(f"cells/{one.name}/{other.name}", "mbar.alias", title, other.span)
-    yield replace(base, status=Status.UNKNOWN, reason="they lie in one place")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +57,14 @@ class Use:
         """It reaches from before the array's end to behind its beginning, row by row."""
         box = [(lo, lo + (extent - 1)) for lo, extent in model.box(x, self.access)]
         low, high = self._ends(model.program, box)
-        found = _cells(self.item)
+        found = self.item.cells
         return model.ctx.api.conj((model.ctx.lt(low, found.stop), model.ctx.le(found.start, high)))
 
     def touches_at(self, program: Program, x: Occurrence) -> bool:
         """The same at concrete sizes."""
         box = [(lift(dim.start), lift(dim.stop - 1)) for dim in concrete_box(x, self.access)]
         low, high = (end.value({}) for end in self._ends(program, box))
-        found = _cells(self.item)
+        found = self.item.cells
         return low < found.stop and found.start <= high
 
     def _ends(self, program: Program, box: list[tuple[Poly, Poly]]) -> tuple[Poly, Poly]:
@@ -95,7 +86,7 @@ def _clear(program: Program, item: Mbarriers, use: Use, n: int, lives: tuple[Liv
     title = f"{event.label} (line {event.span.line}) leaves the mbarriers of {item.name} alone"
     base = obligation(f"cells/{item.name}/{event.id}.{n}", "mbar.alias", title, use.access.span)
     shown = settle(program, base, [Property(base.name, (event,), bad, None)])
-    if shown.status is not Status.PROVED and sum(one.barrier.ring for one in lives) == len(_cells(item)):
+    if shown.status is not Status.PROVED and sum(one.barrier.ring for one in lives) == len(item.cells):
         fence = FenceKind.SHARED if use.access.proxy is Proxy.ASYNC else None
         others = [any_of(program, base, _unused(program, one, use, Needs(fence=fence))) for one in lives]
         shown = next((o for o in others if o.status is not Status.PROVED), reduce(with_more, others))

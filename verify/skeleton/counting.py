@@ -61,10 +61,10 @@ def _inside(stmt: Stmt) -> Stmt:
             return stmt
 
 
-def starts(stmts: Block, span: Span) -> Iterator[Start]:
-    """The counters of a role."""
-    stepped = {s.name: s.modulus for s, _ in nested(stmts) if isinstance(s, Step)}
-    counting = [found for block in _blocks(stmts) for pair in pairwise(block) for found in _turns(*pair)]
+def starts(stmts: Block, span: Span, known: frozenset[str]) -> Iterator[Start]:
+    """The counters of a role, but for those that are known otherwise."""
+    stepped = {s.name: s.modulus for s, _ in nested(stmts) if isinstance(s, Step) and s.name not in known}
+    counting = [found for block in blocks(stmts) for pair in pairwise(block) for found in _turns(*pair)]
     rounds = {step.name: turning for step, turning in counting}
     for name, modulus in stepped.items():
         let, depth, block = _let(name, stmts, span)
@@ -127,15 +127,16 @@ def _lets(name: str, block: Block, depth: int) -> Iterator[tuple[Let, int, Block
                 pass
 
 
-def _blocks(block: Block) -> Iterator[Block]:
+def blocks(block: Block) -> Iterator[Block]:
+    """A block and all those in it."""
     yield block
     for s in block:
         match s:
             case For(body=body) | Elect(body=body):
-                yield from _blocks(body)
+                yield from blocks(body)
             case If(then=then, orelse=orelse):
-                yield from _blocks(then)
-                yield from _blocks(orelse)
+                yield from blocks(then)
+                yield from blocks(orelse)
             case _:
                 pass
 

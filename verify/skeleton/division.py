@@ -12,6 +12,7 @@ from dataclasses import replace
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.skeleton.objects import Mbarriers
+from exogpu.ir.skeleton.operations import BarSync
 from exogpu.ir.skeleton.tree import RANK, TID, Body, For, If, RoleDecl, Skeleton, Stmt
 from exogpu.ir.stmt import Point
 from exogpu.ir.walk import index_names
@@ -64,13 +65,16 @@ def folded_cond(c: Cond, who: Threads) -> Cond:
 
 
 def _mixed(skeleton: Skeleton, body: Body) -> Iterator[Index | Cond]:
-    """What may mix the thread with something else: arguments of unknown numbers, bounds, conditions, mbarriers."""
+    """What may mix the thread with something else: arguments of unknown numbers, bounds, conditions, mbarriers; and ids
+    of named barriers, by which threads of a role may take turns."""
     unknowns = dict(skeleton.unknowns)
     mbarriers = {o.name for o in skeleton.objects if isinstance(o, Mbarriers)}
     for stmt, _ in nested(body.stmts):
         for name in sorted(names_in(stmt) & unknowns.keys()):
             yield from unknowns[name].args
         yield from (e for e in _tested(stmt) if index_names(e) - {TID, RANK})
+        if isinstance(stmt, BarSync) and TID in index_names(stmt.id):
+            yield stmt.id
         for ref in (r for r in refs_in(stmt) if r.name in mbarriers):
             indices = (d.index for d in ref.dims if isinstance(d, Point))
             yield from (e for e in indices if index_names(e) - {TID} and index_names(e) - {RANK})

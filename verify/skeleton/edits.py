@@ -12,13 +12,14 @@ from itertools import chain
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.index import Bin, Cmp, Index, Int
-from exogpu.ir.instr import Group
+from exogpu.ir.instr import Group, Mode
 from exogpu.ir.skeleton import operations as op
-from exogpu.ir.skeleton.objects import Mbarriers, Ref
-from exogpu.ir.skeleton.tree import Elect, For, If, Let, Skeleton, Stmt
+from exogpu.ir.skeleton.objects import Mbarriers, Ref, Registers
+from exogpu.ir.skeleton.tree import Elect, For, If, Let, Skeleton, Step, Stmt
 from exogpu.ir.stmt import Point
-from exogpu.verify.edits import BYTES, Change
-from exogpu.verify.skeleton.walk import nested
+from exogpu.source import excerpt
+from exogpu.verify.edits import BYTES, Change, with_held
+from exogpu.verify.skeleton.walk import names_in, nested, refs_in
 
 Block = tuple[Stmt, ...]
 REGISTERS = 8
@@ -58,7 +59,8 @@ class Site:
 def mutants(skeleton: Skeleton) -> Iterator[SkeletonEdit]:
     """Every single edit that gives a skeleton of its own, in the order of the text."""
     seen = [skeleton]
-    for edit in chain(_counts(skeleton), *map(_at, sites(skeleton))):
+    registers = frozenset(o.name for o in skeleton.objects if isinstance(o, Registers))
+    for edit in chain(_counts(skeleton), *(_at(site, registers) for site in sites(skeleton))):
         if edit.skeleton not in seen:
             seen.append(edit.skeleton)
             yield edit
@@ -124,56 +126,93 @@ SYNCHRONISING = (
 )
 
 
+CONTROL = For | If | Elect | Let | Step
+
+
 def synchronises(stmt: Stmt) -> bool:
     """The statement, or one in it, synchronises."""
     return any(isinstance(s, SYNCHRONISING) for s, _ in nested((stmt,)))
 
 
 def name(stmt: Stmt) -> str:
-    """A short name of a statement; blocks around synchronisation are called as what they hold."""
+    """A statement as its author wrote it; a block by what stands before it, and the first operation inside."""
+    held = [_written(s) for s, _ in nested((stmt,)) if not isinstance(s, CONTROL)]
+    return with_held(_written(stmt), held if isinstance(stmt, For | If | Elect) else [])
+
+
+def _written(stmt: Stmt) -> str:
+    text = excerpt(stmt.span) or type(stmt).__name__
     match stmt:
-        case op.BarSync(waits=waits):
-            return "bar_sync" if waits else "bar_arrive"
-        case op.Wait(group=group):
-            return f"wait_group {group.value}"
-        case op.Commit(group=group):
-            return f"commit_group {group.value}"
-        case op.Arrive(barrier=ref) | op.Await(barrier=ref) | op.Expect(barrier=ref) | op.CopyArrive(barrier=ref):
-            return f"{type(stmt).__name__}({ref.name})"
-        case op.Init(barrier=ref) | op.Inval(barrier=ref):
-            return f"{type(stmt).__name__}({ref.name})"
-        case For() | If() | Elect():
-            found = next((name(s) for s, _ in nested((stmt,)) if isinstance(s, SYNCHRONISING)), "nothing")
-            return f"the {type(stmt).__name__.lower()} around {found}"
+        case op.ClusterArrive() if "sync" in text:
+            return f"arrival of {text}"
+        case op.ClusterWait() if "sync" in text:
+            return f"wait of {text}"
         case _:
-            return type(stmt).__name__
+            return text
 
 
 # -- edits of one statement --------------------------------------------------------------------------------------------
 
 
-def _at(site: Site) -> Iterator[SkeletonEdit]:
+def _at(site: Site, registers: frozenset[str]) -> Iterator[SkeletonEdit]:
     stmt = site.stmt
     if isinstance(stmt, SYNCHRONISING):
         yield site.edit("drop", f"no {name(stmt)}")
-    yield from _moved(site)
+    yield from _moved(site, registers)
     for kind, what, changed in chain(_numbers(stmt), _slots(stmt), _others(stmt)):
         yield site.edit(kind, f"{name(stmt)}: {what}", changed)
     yield from _around(site)
     yield from _by_fewer(site)
 
 
-def _moved(site: Site) -> Iterator[SkeletonEdit]:
-    """Past the next statement of its block, and a fence past all that follow."""
+def _moved(site: Site, registers: frozenset[str]) -> Iterator[SkeletonEdit]:
+    """Past the next statement of its block, and a fence past all that follow, where that changes synchronisation."""
     after = site.block[site.index + 1 :]
     for n, other in enumerate(after):
         if isinstance(site.stmt, Let) or isinstance(other, Let) or not (synchronises(site.stmt) or synchronises(other)):
             return
         if n and not isinstance(site.stmt, op.ProxyFence):
             return
+        if not _counts_on(site.stmt, other) or _computes(site.stmt, other, registers):
+            continue
         what = f"{name(site.stmt)} after {name(other)} at line {other.span.line}"
         block = (*site.block[: site.index], *after[: n + 1], site.stmt, *after[n + 1 :])
         yield SkeletonEdit("move", what, site.stmt.span, site.put(block))
+
+
+def _counts_on(first: Stmt, second: Stmt) -> bool:
+    """Neither only changes counters, or these concern the other: two such statements do the same in either order."""
+    counters, names, only = zip(*map(_counting, (first, second)), strict=True)
+    return not any(only) or bool(counters[0] & names[1] or counters[1] & names[0])
+
+
+def _counting(stmt: Stmt) -> tuple[frozenset[str], frozenset[str], bool]:
+    """The counters that a statement changes, the names that it mentions, and whether it does nothing else."""
+    inside = [s for s, _ in nested((stmt,))]
+    counters = frozenset(s.name for s in inside if isinstance(s, Let | Step))
+    return counters, counters.union(*map(names_in, inside)), all(isinstance(s, CONTROL) for s in inside)
+
+
+def _computes(first: Stmt, second: Stmt, registers: frozenset[str]) -> bool:
+    """One writes registers that the other names: their order is what a thread computes, not how it synchronises."""
+    written, named = zip(*(_registers(s, registers) for s in (first, second)), strict=True)
+    return bool(written[0] & named[1] or written[1] & named[0])
+
+
+def _registers(stmt: Stmt, registers: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Those that a statement writes, and those that it names."""
+    written: set[str] = set()
+    named: set[str] = set()
+    for s, _ in nested((stmt,)):
+        named |= {ref.name for ref in refs_in(s)}
+        match s:
+            case op.Access(ref=ref, mode=mode) if mode is not Mode.READ:
+                written.add(ref.name)
+            case op.Wgmma(acc=acc):
+                written.add(acc.name)
+            case _:
+                pass
+    return registers & written, registers & named
 
 
 Changed = tuple[str, str, Stmt]

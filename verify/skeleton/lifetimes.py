@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
+from itertools import product
+from math import prod
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.instr import Mode
@@ -27,6 +30,9 @@ from exogpu.verify.single import Property
 from exogpu.verify.skeleton.flows import Flow, totals
 from exogpu.verify.skeleton.obligations import joins
 from exogpu.verify.skeleton.settle import any_of, obligation, settle
+
+MOST_WAYS_TO_END = 8
+"""In which threads of different sorts may end together."""
 
 
 def lifetimes(program: Program, skeleton: Skeleton) -> Iterator[Piece]:
@@ -126,6 +132,7 @@ def _ended(program: Program, event: Event, cta: int) -> Iterator[Obligation]:
         ways.append((None, [e for e in here if executors(program, e) & executors(program, event)]))
     ways += ((t, [e for e in here if t in executors(program, e)]) for t in _of_each_sort(program, cta))
     goals = [[_over(program, event, a, end, cta, t) for end in ends_of for a in touched] for t, ends_of in ways]
+    goals.append([goal for a in touched for goal in _over_by_one(program, event, a, here, cta)])
     found = any_of(program, base, [g for g in goals if g])
     if found.status is not Status.PROVED or found.queries:
         yield found
@@ -137,6 +144,17 @@ def _of_each_sort(program: Program, cta: int) -> list[int]:
     for t in range(cta * program.threads, (cta + 1) * program.threads):
         sorts.setdefault(tuple(t in executors(program, e) for e in program.events), t)
     return list(sorts.values())
+
+
+def _over_by_one(program: Program, event: Event, access: Access | None, ends: list[Event], cta: int) -> Iterator[Goal]:
+    """It is over when one of some threads ends, which may be another one each time: of those that do the most."""
+    done = {t: {e.id for e in program.events if t in executors(program, e)} for t in _of_each_sort(program, cta)}
+    most = [t for t, mine in done.items() if not any(mine < others for others in done.values())]
+    each = [[(t, e) for e in ends if t in executors(program, e)] for t in most]
+    if len(most) > 1 and prod(map(len, each)) <= MOST_WAYS_TO_END:
+        for chosen in product(*each):
+            first, *others = (_over(program, event, access, end, cta, t) for t, end in chosen)
+            yield replace(first, others=tuple(others))
 
 
 def _over(program: Program, event: Event, access: Access | None, end: Event, cta: int, thread: int | None) -> Goal:

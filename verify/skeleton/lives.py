@@ -41,11 +41,12 @@ PUBLISHED = (Needs(), Needs(fence=FenceKind.INIT))
 
 @dataclass(frozen=True, slots=True)
 class Lives:
-    """What begins and ends the lives of a barrier, both numbered; the first life of one that is `declared` with a count
-    begins before the roles do. A wait states phases that are `lags` behind the first of its life; those that are
-    `waiting` make up phases with their waits."""
+    """What begins and ends the lives of a barrier, both numbered, whose slots are these `elements` of an array; the
+    first life of one that is `declared` with a count begins before the roles do. A wait states phases that are `lags`
+    behind the first of its life; those that are `waiting` make up phases with their waits."""
 
     barrier: Barrier
+    elements: range
     inits: tuple[Event, ...]
     invals: tuple[Event, ...]
     declared: bool
@@ -325,12 +326,13 @@ def numbered_lives(
 ) -> tuple[Lives, Mapping[int, Counted]]:
     """The lives of a barrier that ends, and the numbers of what begins and ends them; of its waits, too, if a life has
     a number of phases. As with all phases, what is read off a small size is shown afterwards."""
-    inits, invals = tuple(signals.inits.get(barrier.name, ())), tuple(signals.invals[barrier.name])
+    inits, invals = tuple(signals.inits.get(barrier.name, ())), tuple(signals.invals.get(barrier.name, ()))
     declared = signals.arrays[barrier.name.partition("[")[0]].count is not None
     before = barrier.ring if declared else 0
     numbers = _by_one_thread(program, inits, -before) | _by_one_thread(program, invals, 0)
     begun = len(_walk(program, inits, barrier)) // barrier.ring + declared
-    lives = Lives(barrier, inits, invals, declared, None, signals.slots, signals.parities, {})
+    elements = signals.places[barrier.name]
+    lives = Lives(barrier, elements, inits, invals, declared, None, signals.slots, signals.parities, {})
     arriving = next((f for f in flows if f.arrivals), None)
     if any(f.turns is not None for f in flows):
         raise NotModelled(f"threads take turns at {barrier.name}, which ends", barrier.span)

@@ -13,6 +13,7 @@ from exogpu.ir.skeleton.operations import Check, Exit, MemoryFence
 from exogpu.ir.skeleton.tree import RANK, TID, Elect, For, If, Let, RoleDecl, Skeleton, Step, Stmt, Unknown
 from exogpu.ir.walk import conjuncts, index_names, substitute_cond, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
+from exogpu.verify.skeleton.closed import added, closed, entered
 from exogpu.verify.skeleton.counting import starts, turns, wrapped
 from exogpu.verify.skeleton.division import folded, folded_cond, parts
 from exogpu.verify.skeleton.election import any_will_do
@@ -40,6 +41,7 @@ class Walk:
     derived: dict[str, Derived] = field(default_factory=dict)
     rounds: dict[str, list[str]] = field(default_factory=dict)
     blocks: int = 0
+    closed: frozenset[str] = frozenset()
     unknowns: dict[str, Unknown] = field(default_factory=dict)
     holders: dict[str, Place] = field(default_factory=dict)
     users: dict[str, frozenset[int]] = field(default_factory=dict)
@@ -55,6 +57,7 @@ class Walk:
             for n, (role, who) in enumerate(parts(self.skeleton, body) if self.divided else whole):
                 names: dict[str, Index] = {RANK: Int(role.ctas[0])} if len(role.ctas) == 1 else {}
                 place = Place((), (), numbers, role, who, names, divided=self.divided)
+                self.closed = closed(stmts, self.skeleton.sizes)
                 for counter in self._counters(f"{role.name}/{n}" if self.divided else role.name, role, stmts):
                     place = counter(place)
                 self.block(stmts, place)
@@ -64,7 +67,7 @@ class Walk:
 
     def _counters(self, owner: str, role: RoleDecl, stmts: tuple[Stmt, ...]) -> Iterator[_Naming]:
         """The role's counters, each a variable that follows from how often it was stepped."""
-        found = {start.name: start for start in starts(stmts, role.span)}
+        found = {start.name: start for start in starts(stmts, role.span, self.closed)}
         for name, start in found.items():
             variable = f"{owner}.{name}"
             counter = Counter(start.value, (), start.modulus, start.depth)
@@ -129,10 +132,12 @@ class Walk:
                 case Let():
                     place = self.let(stmt, place)
                     self._constant(stmt, stmts[n + 1 :], place)
+                case Step() if stmt.name in self.closed:
+                    place = place.naming(stmt.name, added(place.names[stmt.name], Int(stmt.by)))
                 case Step():
                     self.step(stmt, place)
                 case For():
-                    self.loop(stmt, place)
+                    place = self.loop(stmt, place)
                 case If() if turns(stmts[n - 1] if n else None, stmt):
                     pass  # it is counted with the step before
                 case If():
@@ -240,7 +245,8 @@ class Walk:
                 out = out.union(*(self._names(a) for a in meaning.args))
         return out
 
-    def loop(self, stmt: For, place: Place) -> None:
+    def loop(self, stmt: For, place: Place) -> Place:
+        """A loop; what counters that follow from loop variables are in it, and behind it."""
         if any(isinstance(s, Exit) for s, _ in nested(stmt.body)):
             raise NotModelled("threads end inside a loop or a nested branch", stmt.span)
         lo, hi = self.expr(stmt.lo, place), self.expr(stmt.hi, place)
@@ -253,13 +259,21 @@ class Walk:
             if any(s.name in self._stepped(place.role) for s, _ in nested(stmt.body) if isinstance(s, Let)):
                 raise NotModelled("a counter starts anew where iterations name different barriers", stmt.span)
             for value in range(first, last):
-                self.block(stmt.body, replace(place, fenced=None).naming(stmt.var, Int(value)))
-            return
+                inside = self._entered(stmt, place, Int(value))
+                self.block(stmt.body, replace(inside, fenced=None).naming(stmt.var, Int(value)))
+            return self._entered(stmt, place, Int(max(first, last)))
         if (self._names(lo) | self._names(hi)) & {TID, RANK}:
             raise ToldApart("the trip count of a loop depends on the thread", stmt.span, SAME_TRIPS)
         if any(isinstance(self.derived.get(n), Applied) for n in index_names(lo) | index_names(hi)):
             raise NotModelled("the trip count of a loop is an unknown number", stmt.span, FLATTEN)
-        self.block(stmt.body, place.enter(Loop(stmt.var, lo, hi, LoopKind.SEQ)))
+        self.block(stmt.body, self._entered(stmt, place, Var(stmt.var)).enter(Loop(stmt.var, lo, hi, LoopKind.SEQ)))
+        return place if first is None or last is None else self._entered(stmt, place, Int(max(first, last)))
+
+    def _entered(self, stmt: For, place: Place, at: Index) -> Place:
+        """With the values of counters in this iteration of a loop."""
+        for name in sorted(self.closed & place.names.keys()):
+            place = place.naming(name, entered(place.names[name], stmt, name, at))
+        return place
 
     # -- expressions ---------------------------------------------------------------------------------------------
 

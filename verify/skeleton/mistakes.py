@@ -26,7 +26,7 @@ def executed(program: Program, sizes: Env) -> Iterator[Unrolling]:
 
 def mistakes(ranking: Ranking, unrolling: Unrolling) -> Iterator[tuple[Occurrence, Occurrence]]:
     """Signals with waits that they complete, of which the ranks do not grow: of every phase the worst."""
-    edges = [e for e in ranking.edges if not isinstance(e.signal.action, ExitAction)]
+    edges = [e for e in ranking.edges if not e.always and not isinstance(e.signal.action, ExitAction)]
     found = _by_phase(ranking, unrolling, {e.id for edge in edges for e in (edge.signal, edge.wait)})
     for edge in edges:
         signals, waits = found.get(edge.signal.id, {}), found.get(edge.wait.id, {})

@@ -104,7 +104,7 @@ def numbered(program: Program, signals: Signals) -> Phased:
             flow = _own_arrives(program, found, hold)
             numbering = Counted(tuple(e.id for e in flow.statements), flow.rate)
             events[hold.id] = replace(events[hold.id], numbering=numbering)
-        if barrier.name in signals.invals:
+        if barrier.name in signals.invals or barrier.name.partition("[")[0] in signals.successive:
             lives[barrier.name], ends = numbered_lives(program, barrier, found, signals)
             renumbered(events, ends)
         for wait in awaits(program, barrier.name) if _goes_on(lives.get(barrier.name)) else ():

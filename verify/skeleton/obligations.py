@@ -50,7 +50,7 @@ from exogpu.verify.split import in_turns
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a skeleton's program besides its events."""
+    """What is known of a skeleton's program besides its events; `changes` of registers are increases or not."""
 
     flows: dict[str, tuple[Flow, ...]]
     starts: dict[str, int]
@@ -59,7 +59,8 @@ class Facts:
     values: dict[int, Value]
     checks: tuple[Checked, ...]
     lives: dict[str, Lives]
-    shared: tuple[Shared, ...] = ()
+    shared: tuple[Shared, ...]
+    changes: tuple[tuple[Event, bool], ...]
 
 
 def pieces(program: Program, facts: Facts) -> Iterator[Piece]:

@@ -53,6 +53,7 @@ class Operations:
     signals: Signals
     events: list[Event] = field(default_factory=list)
     checks: list[Checked] = field(default_factory=list)
+    changes: list[tuple[Event, bool]] = field(default_factory=list)
     inside: list[Cond] = field(default_factory=list)
 
     def operation(self, stmt: Stmt, place: Place, read: Reading, fences: Fences) -> None:
@@ -68,8 +69,9 @@ class Operations:
                 self._ordering(stmt, place)
             case op.Check():
                 self._check(stmt, place, read)
-            case op.SetMaxnreg():
-                return  # `maxnreg` looks at them as a whole
+            case op.SetMaxnreg(increases=increases):
+                word = "maxnreg_inc" if increases else "maxnreg_dec"
+                self.changes.append((self.event(stmt, place, word, Exec.EACH, aligned=True), increases))
             case op.Signal() | op.Spin():
                 self._flag(stmt, place, read, fences)
             case op.Unsupported(feature):

@@ -1,7 +1,8 @@
 """Progress: a rank of all waits and signals that grows along every thread and from every signal to the waits for it.
 
 Take the blocked thread whose wait has the smallest rank. Something of the phase that it waits for is missing, and its
-thread goes as far (`enough`), so that thread is blocked before: at a smaller rank. So nobody is blocked.
+thread goes as far (`enough`), so that thread is blocked before: at a smaller rank. So nobody is blocked. Who gets more
+registers waits for all that are given back in its CTA (`pool`).
 
 `ranking` says what a rank looks like; what all of one form have to satisfy is learnt from pairs that a choice gets
 wrong.
@@ -44,6 +45,8 @@ def progress(program: Program, facts: Facts) -> Obligation:
             edges += (Edge(signal, wait) for signal, wait in pairs)
     for barrier in program.barriers.values():
         edges += (Edge(end, wait) for end, wait in product(ends(program, barrier), awaits(program, barrier.name)))
+    given, got = ([e for e, increases in facts.changes if increases is wanted] for wanted in (False, True))
+    edges += (Edge(less, more, always=True) for less, more in product(given, got))
     for barrier, wait, flow in _waited(program, facts):
         edges += (Edge(s, wait) for s in flow.statements)
         if flow.numbers is not None:

@@ -50,10 +50,11 @@ Pace = Mapping[Item, int]
 @dataclass(frozen=True, slots=True)
 class Edge:
     """A signal, and a wait that it may complete; or the end of a thread, for which every generation waits that this
-    has not joined."""
+    has not joined; or what every such wait in the CTA waits for, `always`."""
 
     signal: Event
     wait: Event
+    always: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +198,12 @@ class Ranking:
     def _completing(self, edge: Edge) -> Property:
         def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
             signal, wait = xs
-            ctx, phase = model.ctx, phases.phase(wait)
+            ctx = model.ctx
+            here = ctx.eq(phases.own_cta(signal), phases.own_cta(wait))
+            if edge.always:
+                return ctx.api.conj((here, ctx.api.negate(self._grows(signal, wait, phases))))
+            phase = phases.phase(wait)
             if isinstance(signal.event.action, ExitAction):
-                here = ctx.eq(phases.own_cta(signal), phases.own_cta(wait))
                 missed = ctx.le(joined_before(phases, signal, wait), phase)
                 return ctx.api.conj((here, missed, ctx.api.negate(self._grows(signal, wait, phases))))
             met = ctx.api.conj((phases.same_cta(signal, wait), ctx.ge(phase, 0), ctx.eq(phases.phase(signal), phase)))

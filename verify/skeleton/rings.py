@@ -14,7 +14,7 @@ from math import gcd, prod
 from exogpu.ir.collective import plus
 from exogpu.ir.evaluate import operate
 from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Var
-from exogpu.ir.linear import linear
+from exogpu.ir.linear import Linear, linear
 from exogpu.ir.skeleton.tree import RANK, TID
 from exogpu.ir.walk import index_names, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, LoopKind
@@ -131,10 +131,7 @@ def slot(number: Index, ring: range) -> tuple[Index, tuple[Cond, ...]]:
     terms = linear(number)
     start = terms.const - ring.start
     if all(c % ring.step == 0 for c in (start, *terms.terms.values())):
-        out: Index = Int(start // ring.step)
-        for atom, coefficient in reversed(terms.terms.items()):
-            out = plus(_scaled(atom, coefficient // ring.step), out)
-        return out, ()
+        return Linear({a: c // ring.step for a, c in terms.terms.items()}, start // ring.step).index, ()
     place = Bin("//", plus(number, Int(-ring.start)), Int(ring.step))
     return place, (Cmp("==", plus(Bin("*", Int(ring.step), place), Int(ring.start)), number),)
 

@@ -1,9 +1,11 @@
-"""Named barriers that several teams use, each for itself and by itself enough for a generation.
+"""Named barriers that several teams use, each by itself enough for a generation.
 
-Two warpgroups that take turns at a tile may use one barrier id for what each does alone. Such a barrier is told apart
-into one for each team, as if they had ids of their own. This is right if no two generations of different teams overlap
-(PTX ISA, bar: a barrier that is complete may be used again at once): so of any two joins by different teams, one comes
-only when the other's generation is complete.
+Two warpgroups that take turns at a tile may use one barrier id for what each does alone; or a role meets a second and
+then a third one at the same id. Such a barrier is told apart into one for each team, as if they had ids of their own.
+This is right if no two generations of different teams overlap (PTX ISA, bar: a barrier that is complete may be used
+again at once): so of any two joins by different teams, one comes only when the other's generation is complete.
+
+Statements are of one team if the same threads execute them; or if an execution has them meet in one generation.
 """
 
 from __future__ import annotations
@@ -14,57 +16,91 @@ from functools import partial
 from itertools import combinations, product
 
 from exogpu.ir.collective import WARP
+from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordering import Goal
 from exogpu.verify.performed import AWAITED
-from exogpu.verify.phases import Phases, arrives, channels
+from exogpu.verify.phases import Phases, arrives, channels, executors
 from exogpu.verify.pieces import Piece
 from exogpu.verify.program import ArriveAction, AwaitAction, Barrier, Event, Program
 from exogpu.verify.result import Obligation
-from exogpu.verify.skeleton.flows import Party, parties
+from exogpu.verify.skeleton.flows import parties
+from exogpu.verify.skeleton.seen import seen, statements
 from exogpu.verify.skeleton.settle import obligation, settle
+
+Team = tuple[int, ...]
+"""The ids of the statements by which a team joins a barrier."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A named barrier, and the ids of the statements by which each of its teams joins it."""
+    """A named barrier and its teams."""
 
     barrier: Barrier
-    teams: tuple[tuple[int, ...], ...]
+    teams: tuple[Team, ...]
 
 
-def separated(program: Program) -> tuple[Program, tuple[Shared, ...]]:
+def separated(program: Program, skeleton: Skeleton) -> tuple[Program, tuple[Shared, ...]]:
     """The program with a barrier for each team that uses a named barrier by itself, and which those were."""
     barriers, events, found = dict(program.barriers), list(program.events), list[Shared]()
     for barrier in program.barriers.values():
         if not barrier.named or barrier.split or barrier.whole:
             continue
-        teams = parties(program, arrives(program, barrier.name))
-        if len(teams) < 2 or not all(_enough(program, barrier, team) for team in teams):
+        teams = _teams(program, barrier, skeleton)
+        if len(teams) < 2:
             continue
         del barriers[barrier.name]
         for n, team in enumerate(teams):
             mine = replace(barrier, name=f"{barrier.name} of team {n}")
             barriers[mine.name] = mine
-            events = [_joining(e, program, barrier, team, mine.name) for e in events]
-        found.append(Shared(barrier, tuple(tuple(e.id for e in statements) for _, statements in teams)))
+            events = [_joining(e, barrier, team, mine.name) for e in events]
+        found.append(Shared(barrier, teams))
     return replace(program, barriers=barriers, events=tuple(events)), tuple(found)
 
 
-def _enough(program: Program, barrier: Barrier, team: Party) -> bool:
-    """In every CTA in which it joins the barrier, the team makes up a generation."""
-    warps = {(cta, thread // WARP) for thread, cta in team[0]}
+def _teams(program: Program, barrier: Barrier, skeleton: Skeleton) -> tuple[Team, ...]:
+    """The teams of a barrier, if each is enough for a generation."""
+    joins = arrives(program, barrier.name)
+    if _enough(program, barrier, joins):
+        return ()
+    alike = tuple(statements for _, statements in parties(program, joins))
+    for teams in (alike, *_met(program, joins, skeleton)):
+        if all(_enough(program, barrier, team) for team in teams):
+            return tuple(tuple(e.id for e in team) for team in teams)
+    return ()
+
+
+def _enough(program: Program, barrier: Barrier, joins: Sequence[Event]) -> bool:
+    """In every CTA in which some joins it, all make up a generation."""
+    warps = {(cta, thread // WARP) for e in joins for thread, cta in channels(program, e)}
     return all(sum(c == cta for c, _ in warps) * WARP == barrier.count for cta, _ in warps)
 
 
-def _joining(event: Event, program: Program, barrier: Barrier, team: Party, name: str) -> Event:
+def _met(program: Program, joins: Sequence[Event], skeleton: Skeleton) -> Iterator[tuple[tuple[Event, ...], ...]]:
+    """Joins of one barrier that meet in an execution, directly or through others."""
+    spans = {path: stmt.span for path, stmt in statements(skeleton)}
+    barrier = joins[0].action
+    assert isinstance(barrier, ArriveAction)
+    for observations in seen(skeleton):
+        team = {e.id: e.id for e in joins}
+        generations: dict[tuple[int, int], int] = {}
+        for o in (o for o in observations if o.barrier == barrier.barrier):
+            mine = (e for e in joins if e.span == spans[o.path] and o.thread in executors(program, e))
+            for event in mine:
+                one, other = team[event.id], team[generations.setdefault((o.cta, o.phase), event.id)]
+                team = {e: other if t == one else t for e, t in team.items()}
+        yield tuple(tuple(e for e in joins if team[e.id] == t) for t in sorted(set(team.values())))
+
+
+def _joining(event: Event, barrier: Barrier, team: Team, name: str) -> Event:
     """A join or a wait of the team, on the barrier of its own; any other event as it is."""
     match event.action:
-        case ArriveAction(joined) | AwaitAction(joined) if joined == barrier.name:
-            mine = channels(program, program.events[event.id])
-            return replace(event, action=replace(event.action, barrier=name)) if mine & team[0] else event
+        case ArriveAction(joined) if joined == barrier.name and event.id in team:
+            return replace(event, action=replace(event.action, barrier=name))
+        case AwaitAction(joined) if joined == barrier.name and event.id - 1 in team:  # its join is right before
+            return replace(event, action=replace(event.action, barrier=name))
         case _:
             return event
 

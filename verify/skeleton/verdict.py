@@ -29,6 +29,7 @@ from exogpu.verify.skeleton.operations import Operations
 from exogpu.verify.skeleton.rank import progress
 from exogpu.verify.skeleton.refute import refutation, turned
 from exogpu.verify.skeleton.sharing import separated
+from exogpu.verify.skeleton.successive import one_by_one
 from exogpu.verify.skeleton.unsupported import NotModelled, SharedInPart
 from exogpu.verify.skeleton.walk import every_statement
 from exogpu.verify.skeleton.whole import whole
@@ -74,7 +75,8 @@ def _unmodelled(error: NotModelled) -> Obligation:
 def proof(skeleton: Skeleton, policy: Policy, *, jobs: int = 1, hasty: bool = False) -> tuple[Obligation, ...]:
     """What has to be shown in every case, as far as it can be, or `hasty` up to what cannot; raises `NotModelled` or
     `NoClosedForm`."""
-    return tuple(_titled(o, shown) for shown, case in cases(skeleton) for o in _proof(case, policy, jobs, hasty=hasty))
+    found = ((shown, one_by_one(case)) for shown, case in cases(skeleton))
+    return tuple(_titled(o, shown) for shown, case in found for o in _proof(case, policy, jobs, hasty=hasty))
 
 
 def _titled(o: Obligation, shown: str) -> Obligation:
@@ -153,7 +155,7 @@ def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals, *, divided: 
     )
     for event in program.events:
         _in_cluster(program, event)
-    program, shared = separated(program)
+    program, shared = separated(program, skeleton)
     phased = numbered(program, signals)
     for barrier in program.barriers.values():
         if barrier.named:
@@ -161,8 +163,9 @@ def _prepared(skeleton: Skeleton, policy: Policy, signals: Signals, *, divided: 
     renewed = phased.program.events
     checks = tuple(replace(c, event=renewed[c.event.id]) for c in operations.checks)
     inits = {name: tuple(renewed[e.id] for e in found) for name, found in signals.inits.items()}
+    changes = tuple((renewed[e.id], increases) for e, increases in operations.changes)
     return phased.program, Facts(
-        phased.flows, phased.starts, signals.slots, inits, signals.values, checks, phased.lives, shared
+        phased.flows, phased.starts, signals.slots, inits, signals.values, checks, phased.lives, shared, changes
     )
 
 

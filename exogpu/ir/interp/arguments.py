@@ -13,7 +13,7 @@ from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.interp.buffers import Buffer
 from exogpu.ir.interp.errors import InterpError
 from exogpu.ir.interp.plan import sequential
-from exogpu.ir.numeric import Array, compute_dtype, convert, storage_dtype
+from exogpu.ir.numeric import WIDER_STORAGE, Array, compute_dtype, convert, storage_dtype
 from exogpu.ir.proc import MAX_SIZE, Arg, Proc, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import Assign
 from exogpu.ir.types import Scalar
@@ -23,11 +23,6 @@ Argument = int | float | NDArray[Any]
 """A size, a data scalar, or a tensor in the storage type of its elements."""
 
 Arguments = Mapping[str, Argument]
-
-
-_WIDER_STORAGE = (Scalar.TF32, Scalar.E5M2)
-"""Types whose storage has more numbers than a store leaves there: an argument's elements are rounded to those, so that
-copies of them are exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +89,7 @@ def _tensor(arg: TensorArg, value: Argument, sizes: Mapping[str, int], precise: 
         message = f"`{arg.name}` must have elements of type {wanted}, not {value.dtype}"
         raise InterpError("interp.argument", message, arg.span)
     data = value.astype(compute_dtype(arg.dtype, precise)).reshape(-1)
-    if arg.dtype in _WIDER_STORAGE:
+    if arg.dtype in WIDER_STORAGE:
         data = convert(data, arg.dtype, precise)
     return Buffer(arg.name, arg.dtype, (), shape, data)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 
 from exogpu.ir.index import Index
 from exogpu.ir.stmt import Point, Range
@@ -50,6 +51,17 @@ class Mbarriers:
     overlay: str | None = None
     offset: int = 0
     span: Span = field(default=NOWHERE, compare=False)
+
+    @property
+    def cells(self) -> range:
+        """Its cells in the object that it lies in."""
+        return range(self.offset, self.offset + prod(self.shape))
+
+    def in_common(self, other: Mbarriers) -> range:
+        """Cells that two arrays have in common."""
+        here = max(self.offset, other.offset)
+        same = (self.overlay or self.name) == (other.overlay or other.name)
+        return range(here, min(self.cells.stop, other.cells.stop) if same else here)
 
 
 @dataclass(frozen=True, slots=True)

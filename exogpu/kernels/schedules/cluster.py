@@ -123,7 +123,7 @@ def synchronised(s: Schedule, shape: Shape) -> Schedule:
     def of_each_cta(*stmts: Stmt) -> Stmt:
         return each("c", shape.cluster, by("consumer", *stmts), unit=shape.threads)
 
-    to_all = each("r", shape.cluster, arrive("empty", cta=var("r"), relaxed=True))
+    to_all = each("r", shape.cluster, arrive("empty", cta=var("r"), relaxed=shape.cluster > 1))
     release = each("v", 4 * shape.consumers, to_all, unit=WARP)
     drained = each("w", shape.consumers, sync(wgmma_wait, 0), unit=WARPGROUP)
     read = each("w", shape.consumers, each("t", 1, sync(bulk_wait_read, 0)), unit=WARPGROUP)

@@ -4,7 +4,8 @@ The producer loads a tile of queries, and blocks of keys and values in a ring ea
 a block's values are loaded behind the next block's keys. A warpgroup issues the product with the next keys before that
 with the values at hand, so softmax overlaps with the tensor cores; named barriers (TURN) see to it that the other
 warpgroup's products come in between. QUERY_EMPTY says that the tile of queries is no longer read, so the next one may
-be loaded. The epilogue stages the output of both warpgroups for one TMA store.
+be loaded. The epilogue stages the output of both warpgroups for one TMA store, which has been read before the next one
+is staged, and before they end.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ def flash_attention3(tiles: size, blocks: size):
                     arrive(v_full[pv % STAGES], tx=KV_BYTES)
                     tma_load(v[pv % STAGES], v_full[pv % STAGES], bytes=KV_BYTES)
                 pv += 1
+        exit()
     with role("consumer", warps=8):
         maxnreg_inc(240)
         bar_arrive(QUERY_EMPTY, 288)
@@ -127,4 +129,5 @@ def flash_attention3(tiles: size, blocks: size):
                 tma_store(out, result[t])
                 bulk_commit()
         if tid == 0:
-            bulk_wait(0)
+            bulk_wait_read(0)
+        exit()

@@ -3,7 +3,7 @@
 One warp fills a ring of S stages by TMA, which stays open from tile to tile; its warpgroup gives registers to the two
 that multiply. Each of these multiplies one half of the rows of A by all of B, keeps one wgmma group in flight, and so
 releases the stage before the one that it has just issued: one arrival per warp. The epilogue goes through a staging
-buffer of both: its last TMA store has been read before they write it again.
+buffer of both: its last TMA store has been read before they write it again, and before they end.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ def gemm_cooperative(tiles: size, steps: size):
                         tma_load(a[p % S], full[p % S], bytes=A_BYTES)
                         tma_load(b[p % S], full[p % S], bytes=B_BYTES)
                         p += 1
+        exit()
     with role("consumer", warps=8):
         maxnreg_inc(232)
         c = 0
@@ -66,4 +67,5 @@ def gemm_cooperative(tiles: size, steps: size):
                 tma_store(staging, d[t])
                 bulk_commit()
         if tid == 0:
-            bulk_wait(0)
+            bulk_wait_read(0)
+        exit()

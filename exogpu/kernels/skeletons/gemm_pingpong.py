@@ -3,7 +3,8 @@
 One warp fills a ring of S stages by TMA for both. Warpgroup `even` works on tiles 0, 2, 4, ... and `odd` on the others,
 each at its own place of the common ring: it steps over the stages of the other's tile. Named barriers hand over the
 tensor cores (MAINLOOP) and the staging buffer of the epilogue (EPILOGUE), so one multiplies while the other stores; at
-first it is the turn of `even`. The CTA walks `first` tiles of the one and `second` of the other kind.
+first it is the turn of `even`. A store has been read before the buffer is handed on, so none is under way at the end.
+The CTA walks `first` tiles of the one kind and `second` of the other.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ def gemm_pingpong(first: size, second: size, steps: size):
                         tma_load(a[p % S], full[p % S], bytes=A_BYTES)
                         tma_load(b[p % S], full[p % S], bytes=B_BYTES)
                         p += 1
+        exit()
     with role("even", warps=4):
         maxnreg_inc(232)
         c = 0
@@ -72,8 +74,7 @@ def gemm_pingpong(first: size, second: size, steps: size):
                 bulk_commit()
                 bulk_wait_read(0)
             bar_arrive(EPILOGUE + 1, 256)
-        if tid == 0:
-            bulk_wait(0)
+        exit()
     with role("odd", warps=4):
         maxnreg_inc(232)
         bar_arrive(MAINLOOP, 256)
@@ -107,5 +108,4 @@ def gemm_pingpong(first: size, second: size, steps: size):
                 bulk_commit()
                 bulk_wait_read(0)
             bar_arrive(EPILOGUE, 256)
-        if tid == 0:
-            bulk_wait(0)
+        exit()

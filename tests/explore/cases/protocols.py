@@ -3,7 +3,7 @@
 from exogpu.skeleton import *
 
 
-def ring(S, warps_of_consumer):
+def ring(S, warps_of_consumer, ahead=1):
     @skeleton
     def kernel(n: size):
         full = mbarrier(S, count=1)
@@ -11,7 +11,7 @@ def ring(S, warps_of_consumer):
         tile = smem(S)
         with role("load", threads=1):
             for i in range(n):
-                wait(empty[i % S], parity=i // S + 1)
+                wait(empty[i % S], parity=i // S + ahead)
                 arrive(full[i % S], tx=16384)
                 tma_load(tile[i % S], full[i % S], bytes=16384)
         with role("compute", warps=warps_of_consumer):
@@ -114,6 +114,7 @@ def blackwell():
 TWINS = []
 ring_3 = ring(3, 4)
 ring_wide = ring(4, 12)
+ring_out_of_step = ring(3, 4, ahead=0)
 
 
 @skeleton

@@ -56,7 +56,30 @@ def turns(behind):
     return kernel
 
 
+def shapes(waits):
+    """Two products of different shapes into one accumulator, the first of them in flight or done."""
+
+    @skeleton
+    def kernel():
+        b = smem()
+        acc = registers()
+        with role("math", threads=128):
+            wgmma_fence()
+            wgmma(acc, b, b, shape="n128")
+            wgmma_commit()
+            if waits:
+                wgmma_wait(0)
+            wgmma_fence()
+            wgmma(acc, b, b, shape="n64")
+            wgmma_commit()
+            wgmma_wait(0)
+            load(acc)
+
+    return kernel
+
+
 TWINS = [
+    ("F1", shapes(False), shapes(True)),
     ("L13", releases(0), releases(1)),
     ("L14", turns(False), turns(True)),
 ]

@@ -98,7 +98,62 @@ def in_flight(waits, everybody=1):
     return kernel
 
 
+def in_turns(left):
+    """All threads end. Two roles wait for copies by turns, so no thread waits for all; one may leave its last ones."""
+
+    @skeleton
+    def kernel(evens: size, odds: size, steps: size):
+        require(evens >= odds)
+        require(evens <= odds + 1)
+        x = smem(2)
+        full = mbarrier(2, count=1)
+        empty = mbarrier(2, count=32)
+        with role("copies", warps=1):
+            with elect():
+                p = 0
+                for t in range(evens + odds):
+                    for k in range(steps):
+                        wait(empty[p % 2], parity=p // 2 + 1)
+                        arrive(full[p % 2], tx=512)
+                        tma_load(x[p % 2], full[p % 2], bytes=512)
+                        p += 1
+            exit()
+        with role("even", warps=1):
+            c = 0
+            for u in range(evens):
+                bar_sync(1, 64)
+                for k in range(steps):
+                    wait(full[c % 2], parity=c // 2)
+                    load(x[c % 2])
+                    proxy_fence()
+                    arrive(empty[c % 2])
+                    c += 1
+                bar_arrive(2, 64)
+                for k in range(steps):
+                    c += 1
+            exit()
+        with role("odd", warps=1):
+            bar_arrive(1, 64)
+            c = 0
+            for u in range(odds):
+                for k in range(steps):
+                    c += 1
+                bar_sync(2, 64)
+                if u + left < odds:
+                    for k in range(steps):
+                        wait(full[c % 2], parity=c // 2)
+                        load(x[c % 2])
+                        proxy_fence()
+                        arrive(empty[c % 2])
+                        c += 1
+                bar_arrive(1, 64)
+            exit()
+
+    return kernel
+
+
 TWINS = [
+    ("exit", in_turns(1), in_turns(0)),
     ("exit", in_flight(0), in_flight(1)),
     ("exit", in_flight(0, 0), in_flight(1, 0)),
     ("progress", told(0), told(1)),

@@ -86,10 +86,56 @@ def several(last):
     return kernel
 
 
+def warps(begins):
+    """Three warps of a role take turns at ids that an expression gives; the last one begins, or nobody does."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(32)
+        with role("math", warps=3):
+            if tid >= begins:
+                bar_arrive(1, 64)
+            for i in range(n):
+                bar_sync(1 + warp, 64)
+                store(x[lane])
+                warp_sync()
+                load(x)
+                bar_arrive(1 + (warp + 1) % 3, 64)
+
+    return kernel
+
+
+def counted(given):
+    """The id goes round with a counter of two nested loops."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(2, 32)
+        with role("p", warps=1):
+            c = 0
+            for i in range(n):
+                for k in range(2):
+                    bar_sync(3 + c % 2, 64)
+                    store(x[c % 2, lane])
+                    bar_arrive(1 + c % 2, 64)
+                    c += 1
+        with role("c", warps=1):
+            for s in range(given):
+                bar_arrive(3 + s, 64)
+            for i in range(2 * n):
+                bar_sync(1 + i % 2, 64)
+                load(x[i % 2])
+                bar_arrive(3 + i % 2, 64)
+
+    return kernel
+
+
 TWINS = [
     ("deadlock.cycle", ring(1), ring(2)),
     ("deadlock.cycle", ring(2, 3), ring(3, 3)),
     ("race.raw", both(1), both(2)),
     ("bar.count", far(4), far(3)),
+    ("deadlock.cycle", warps(96), warps(64)),
+    ("deadlock.cycle", counted(1), counted(2)),
     ("race.raw", several(1), several(2)),
 ]

@@ -133,10 +133,10 @@ def waited(before):
 
 
 TWINS = [
-    ("setmaxnreg.pool", prologue(first=True), prologue()),
-    ("setmaxnreg.pool", prologue(first=True, cta=False), prologue(cta=False)),
-    ("setmaxnreg.pool", third(True), third(False)),
-    ("setmaxnreg.pool", twice(True), twice(False)),
-    ("setmaxnreg.pool", counted(False), counted(True)),
-    ("setmaxnreg.pool", waited(True), waited(False)),
+    ("progress", prologue(first=True), prologue()),
+    ("progress", prologue(first=True, cta=False), prologue(cta=False)),
+    ("progress", third(True), third(False)),
+    ("progress", twice(True), twice(False)),
+    ("progress", counted(False), counted(True)),
+    ("progress", waited(True), waited(False)),
 ]

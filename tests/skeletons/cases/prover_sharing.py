@@ -86,8 +86,67 @@ def by_one_or_all(meets):
     return kernel
 
 
+def relay(told, times=1):
+    """One id for two pairs of roles, one after the other: the third one is told when its turn comes, or not."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(32)
+        y = smem(32)
+        with role("a", warps=1):
+            for i in range(n * times + 1):
+                bar_sync(3, 64)
+                store(x[tid])
+                bar_sync(1, 64)
+        with role("b", warps=1):
+            for i in range(n * times + 1):
+                bar_sync(1, 64)
+                load(x)
+                store(y[tid])
+                if told:
+                    bar_arrive(2, 64)
+                bar_sync(1, 64)
+        with role("c", warps=1):
+            bar_arrive(3, 64)
+            for i in range(n * times + 1):
+                if told:
+                    bar_sync(2, 64)
+                bar_sync(1, 64)
+                load(y)
+                bar_arrive(3, 64)
+
+    return kernel
+
+
+def both_ways(behind):
+    """Two roles meet at an id at which one only arrives the next time; who goes on is told by another."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(32)
+        with role("a", warps=1):
+            for i in range(n):
+                bar_sync(1, 64)
+                store(x[tid])
+                bar_arrive(1, 64)
+                if behind:
+                    bar_sync(2, 64)
+        with role("b", warps=1):
+            for i in range(n):
+                bar_sync(1, 64)
+                bar_sync(1, 64)
+                load(x)
+                if behind:
+                    bar_arrive(2, 64)
+
+    return kernel
+
+
 TWINS = [
     ("shared/barrier 5", turns(2), turns(1)),
     ("shared/barrier 5", early(1), early(0)),
+    ("shared/barrier 1", relay(False, 0), relay(True, 0)),
+    ("shared/barrier 1", relay(False), relay(True)),
+    ("bar.recycle", both_ways(False), both_ways(True)),
     ("race.raw", by_one_or_all(False), by_one_or_all(True)),
 ]

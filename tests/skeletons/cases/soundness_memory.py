@@ -301,6 +301,28 @@ def accumulators(whole):
     return kernel
 
 
+def product_of_product(waits):
+    """A product in registers is the operand of the next one, in flight or done: a fence alone does not wait for it."""
+
+    @skeleton
+    def kernel():
+        p = registers()
+        o = registers()
+        b = smem()
+        with role("m", threads=128):
+            wgmma_fence()
+            wgmma(p, b, b)
+            wgmma_commit()
+            if waits:
+                wgmma_wait(0)
+            wgmma_fence()
+            wgmma(o, p, b)
+            wgmma_commit()
+            wgmma_wait(0)
+
+    return kernel
+
+
 TWINS = [
     ("cluster.entry", enters(True), enters(False)),
     ("bounds", reaches(1), reaches(0)),
@@ -320,4 +342,5 @@ TWINS = [
     ("race.async_inflight", one_exit(False), one_exit(True)),
     ("wgmma.reg_inflight", operands(1), operands(0)),
     ("wgmma.reg_fence", accumulators(True), accumulators(False)),
+    ("wgmma.reg_inflight", product_of_product(False), product_of_product(True)),
 ]

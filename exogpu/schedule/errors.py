@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from exogpu.diagnostics import BadInput, Diagnostic
+from exogpu.diagnostics import BadInput, Diagnostic, Label
 from exogpu.source import NOWHERE, Span
 
 
@@ -42,6 +42,17 @@ class Refused(BadInput):
         self.counterexample = counterexample
         found = () if counterexample is None else (f"for example {counterexample}",)
         super().__init__((Diagnostic(code, message, span, notes=(*found, *notes), help=help),))
+
+    def within(self, operator: str, place: Span) -> Refused:
+        """This, with the place where the operator was applied, if it does not say one already."""
+        found = self.diagnostic
+        if found.labels or found.span == place:
+            return self
+        if found.span == NOWHERE:
+            self.diagnostics = (replace(found, span=place),)
+        else:
+            self.diagnostics = (replace(found, labels=(Label(place, f"`{operator}` is applied here"),)),)
+        return self
 
     @property
     def diagnostic(self) -> Diagnostic:

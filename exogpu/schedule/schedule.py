@@ -59,13 +59,17 @@ class Step:
         return sum(o.seconds for o in self.obligations)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Schedule:
     """A procedure and how it was derived; `engine` proves what further steps need."""
 
     original: Proc
     steps: tuple[Step, ...] = ()
-    engine: Engine = field(default_factory=fresh_engine, compare=False, repr=False)
+    engine: Engine = field(default_factory=fresh_engine, compare=False)
+
+    def __repr__(self) -> str:
+        """Short, for interactive use: the fields of a long derivation are half a megabyte."""
+        return f"<schedule of {self.proc.name}: {len(self.steps)} steps>"
 
     @property
     def proc(self) -> Proc:

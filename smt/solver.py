@@ -61,8 +61,9 @@ class Engine:
 
     @cached_property
     def attempts(self) -> Mapping[bool, tuple[z3.ParamsRef, ...]]:
-        """Settings for one attempt after another, by whether unsat cores are to be small."""
-        budgets = [*(units for units in FIRST if units < self._rlimit), self._rlimit]
+        """Settings for one attempt after another, by whether unsat cores are to be small. A budget that is not much
+        larger than that of a first attempt is spent at once: a broken-off attempt slows down the next in its solver."""
+        budgets = [*(units for units in FIRST if 10 * units < self._rlimit), self._rlimit]
         return {
             small: tuple(self._settings(seed, units, small_cores=small) for seed, units in enumerate(budgets))
             for small in (True, False)

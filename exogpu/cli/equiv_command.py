@@ -22,7 +22,7 @@ from exogpu.verify.entries import Entries
 
 RECORDS = frozenset({"exogpu.equiv.result", "exogpu.source"})
 """Modules whose classes an outcome consists of."""
-ROOMS = (*SOURCES, "schedule", "equiv")
+ROOMS = (*SOURCES, "equiv")
 """Rooms that a verdict depends on."""
 
 

@@ -8,6 +8,7 @@ from itertools import product
 
 from exogpu.equiv.conditions import Facts, Logic, conjuncts, joined, negation
 from exogpu.equiv.symbolic import Choice, Const, Fold, Held, Number, Op, Rounded, Sum, Sym, Term
+from exogpu.equiv.zeros import is_plus_zero
 from exogpu.ir.index import Cmp, Var
 from exogpu.ir.types import Scalar
 
@@ -74,19 +75,25 @@ class Cases:
 
     def folded(self, value: Sym, op: Fold, dtype: Scalar, facts: Facts) -> tuple[Term, ...]:
         """A value as a sum in a type: what is added up, zeros left out; or what it is the largest or smallest of."""
-        terms: list[Term] = []
+        found = self._summands(value, op, dtype, facts)
+        return tuple(t for t in found if op != "+" or not (isinstance(t.value, Const) and t.value.is_zero))
+
+    def cleared(self, value: Sym, dtype: Scalar, facts: Facts) -> bool | None:
+        """Whether 0 is among what a sum in a type adds up, so that it is never -0; None if only in some cases."""
+        zeros = [term for term in self._summands(value, "+", dtype, facts) if is_plus_zero(term.value)]
+        always = any(not term.vars and not term.guards for term in zeros)
+        return True if always else None if zeros else False
+
+    def _summands(self, value: Sym, op: Fold, dtype: Scalar, facts: Facts) -> Iterator[Term]:
         for term in self._parts(Term((), (), value), op, dtype, facts):
             guards = self.logic.open_ones(joined(facts, ranges(term)), term.guards)
             if not guards or not self.logic.impossible(joined(facts, inside(term))):
-                terms.append(replace(term, guards=guards))
-        return tuple(terms)
+                yield replace(term, guards=guards)
 
     def _parts(self, term: Term, op: Fold, dtype: Scalar, facts: Facts) -> Iterator[Term]:
         for conds, value in self.of(term.value, joined(facts, inside(term))):
             here = Term(term.vars, (*term.guards, *conds), value)
             match value:
-                case Const() if value.is_zero and op == "+":
-                    pass
                 case Sum(kind, start, terms, way) if kind is dtype and way == op:
                     yield from self._parts(replace(here, value=start), op, dtype, facts)
                     for inner in terms:

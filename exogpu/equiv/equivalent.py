@@ -56,7 +56,7 @@ def _proved(nothing: Equivalence, a: Proc, b: Proc, facts: Facts, logic: Logic) 
         proof = prove(a, b, facts, logic)
     if isinstance(proof, Equal):
         return replace(nothing, verdict=Verdict.PROVED, reassociated=proof.reassociated)
-    return replace(nothing, reason=f"{proof.reason}; {_without(tried)}", span=proof.span)
+    return replace(nothing, reason=f"{proof.reason}; {_without(tried)}", span=proof.span, labels=proof.labels)
 
 
 def _without(tried: Tried) -> str:

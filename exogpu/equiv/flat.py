@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from exogpu.diagnostics import InternalError
 from exogpu.equiv.conditions import conjuncts
 from exogpu.equiv.symbolic import Fold
+from exogpu.ir.buffers import buffers_of, types_of
 from exogpu.ir.index import Bool, Cmp, Cond, Index, Not, Var
 from exogpu.ir.interp import sequential
-from exogpu.ir.interp.plan import buffers_of, types_of
 from exogpu.ir.proc import Proc, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, For, If, Stmt
 from exogpu.ir.substitute import Change, change_value
@@ -19,6 +19,7 @@ from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Read, Value
 from exogpu.ir.value_type import computed, value_type
 from exogpu.ir.walk import substitute_cond, substitute_index
+from exogpu.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,10 @@ class Flat:
     shapes: Mapping[str, tuple[Index, ...]]
     scopes: Mapping[str, frozenset[str]]
     tensors: Mapping[str, TensorArg]
+
+    def last(self, buffer: str) -> Span:
+        """Where the last assignment to a buffer stands, or the procedure, if there is none."""
+        return next((w.stmt.span for w in reversed(self.writes) if w.stmt.buffer == buffer), self.proc.span)
 
 
 @dataclass

@@ -16,8 +16,8 @@ from exogpu.equiv.conditions import Facts, Logic, conjuncts, joined, negation, n
 from exogpu.equiv.flat import Flat, Loop, Write, before
 from exogpu.equiv.solve import solve
 from exogpu.equiv.symbolic import Choice, Const, Held, Number, Op, Sum, Sym, Term, stored
+from exogpu.ir.buffers import reassociable
 from exogpu.ir.index import Cmp, Cond, Index, Int, Var
-from exogpu.ir.interp.plan import reassociable
 from exogpu.ir.linear import literal
 from exogpu.ir.numeric import compute_dtype
 from exogpu.ir.terms import both, subtract
@@ -70,7 +70,7 @@ class Reach:
 
     def final(self, tensor: str, cell: tuple[Index, ...], facts: Facts) -> Sym:
         """What a tensor's element holds at the end."""
-        return self._held(tensor, cell, Point(None, {}, facts), self.flat.proc.span)
+        return self._held(tensor, cell, Point(None, {}, facts), self.flat.last(tensor))
 
     def _held(self, buffer: str, cell: tuple[Index, ...], at: Point, span: Span) -> Sym:
         self.parts += 1

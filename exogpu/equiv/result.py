@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from exogpu.diagnostics import Label
 from exogpu.source import Span
 
 
@@ -46,7 +47,8 @@ class Equivalence:
     """What is known of two procedures.
 
     `tensors` are those that one of them writes; `reassociated` those that are equal up to the order of sums, zeros in
-    them included. `assumed` are the preconditions of either. `reason` says why nothing is known, and `span` where.
+    them included. `assumed` are the preconditions of either. `reason` says why nothing is known, and `span` where, with
+    places in the other procedure as `labels`.
     """
 
     a: Side
@@ -57,6 +59,7 @@ class Equivalence:
     assumed: tuple[str, ...] = ()
     reason: str = ""
     span: Span | None = None
+    labels: tuple[Label, ...] = ()
     difference: Difference | None = None
     seconds: float = 0.0
     cached: bool = False

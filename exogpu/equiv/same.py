@@ -10,6 +10,7 @@ from exogpu.equiv.cases import Cases
 from exogpu.equiv.conditions import Facts, Logic, conjuncts, joined, negation
 from exogpu.equiv.sums import Matching
 from exogpu.equiv.symbolic import COMMUTES, FOLDS, Const, Fold, Held, Number, Op, Rounded, Sum, Sym, Term
+from exogpu.equiv.zeros import is_plus_zero
 from exogpu.ir.index import Cmp, Cond, Index
 from exogpu.ir.types import Scalar
 from exogpu.ir.walk import index_names
@@ -20,9 +21,11 @@ REORDERED = (Scalar.F32, Scalar.F64, Scalar.I32)
 
 @dataclass
 class Comparison:
-    """Compares values; `reassociated` says afterwards whether sums had to be reordered for it, or zeros left out."""
+    """Compares values; `reassociated` says afterwards whether sums had to be reordered for it, or zeros left out. With
+    `signed` no zero is left out that can make a zero of -0."""
 
     logic: Logic
+    signed: bool = False
     reassociated: bool = False
     cases: Cases = field(init=False)
     sums: Matching = field(init=False)
@@ -87,7 +90,7 @@ class Comparison:
         if self.sums.in_order(a.terms[0], b.terms[0], facts):
             return True
         one, other = (self.cases.without_zeros(v.terms[0], facts) for v in (a, b))
-        cleared = a.op == "+" and _is_plus_zero(a.start) and _is_plus_zero(b.start)
+        cleared = a.op == "+" and is_plus_zero(a.start) and is_plus_zero(b.start)
         return cleared and one is not None and other is not None and self.sums.in_order(one, other, facts)
 
     def _reordered(self, a: Sym, b: Sym, op: Fold, dtype: Scalar, facts: Facts) -> bool:
@@ -100,14 +103,17 @@ class Comparison:
             return all(self._reordered(a, b, op, dtype, joined(facts, conjuncts(c))) for c in (told, negation(told)))
         if op != "+":
             return self.sums.among(one, other, facts) and self.sums.among(other, one, facts)
+        if self.signed and dtype.is_float and not self._same_zeros(a, b, dtype, facts):
+            return False
         if not self.sums.match(one, other, facts):
             return False
         self.reassociated |= dtype.is_float
         return True
 
-
-def _is_plus_zero(value: Sym) -> bool:
-    return isinstance(value, Const) and value.is_zero and copysign(1.0, value.value) > 0
+    def _same_zeros(self, a: Sym, b: Sym, dtype: Scalar, facts: Facts) -> bool:
+        """If one sum is never -0, since 0 is added, the other is not either."""
+        one, other = (self.cases.cleared(v, dtype, facts) for v in (a, b))
+        return one is not None and one == other
 
 
 def _identical(a: Const, b: Const) -> bool:

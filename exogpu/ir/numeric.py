@@ -88,6 +88,11 @@ def elements(data: Array, scalar: Scalar) -> Array:
     return convert(data.astype(compute_dtype(scalar)), scalar).astype(_STORAGE[scalar])
 
 
+def is_number(value: float, scalar: Scalar) -> bool:
+    """Whether a store leaves a number as it is."""
+    return bool(convert(np.asarray(value), scalar) == value)
+
+
 def _to_odd(value: Array) -> Array:
     """f64 to f32, rounding to odd: rounding the result again to a type at least two bits narrower is exact."""
     if value.dtype != np.float64:

@@ -9,7 +9,7 @@ from typing import Any
 
 from exogpu.diagnostics import Diagnostic, Label
 from exogpu.equiv.result import Difference, Equivalence, Side, Verdict
-from exogpu.report.json import heading, span_json
+from exogpu.report.json import heading, label_json, span_json
 from exogpu.report.model import Exit, Run
 from exogpu.report.snippet import render_diagnostic
 from exogpu.report.style import Palette, Role
@@ -56,7 +56,7 @@ def _diagnostic(found: Equivalence) -> Diagnostic | None:
         return Diagnostic("equiv.different", message, found.b.span, labels=there, notes=notes)
     if found.verdict is Verdict.PROVED:
         return None
-    return Diagnostic("equiv.unknown", found.reason, found.span or found.b.span)
+    return Diagnostic("equiv.unknown", found.reason, found.span or found.b.span, labels=found.labels)
 
 
 def _basis(found: Equivalence) -> Iterator[str]:
@@ -91,6 +91,7 @@ def _comparison(run: Run, found: Equivalence) -> dict[str, Any]:
         "verdict": found.verdict.value,
         "reason": found.reason,
         "location": None if found.span is None else span_json(run, found.span),
+        "related": [label_json(run, label) for label in found.labels],
         "tensors": list(found.tensors),
         "reassociated": list(found.reassociated),
         "assumed": list(found.assumed),

@@ -73,7 +73,7 @@ def _obligation(run: Run, o: Obligation) -> dict[str, Any]:
         "location": span_json(run, o.span),
         "message": o.message,
         "label": o.label,
-        "related": [_label(run, x) for x in o.labels],
+        "related": [label_json(run, x) for x in o.labels],
         "reason": o.reason,
         "question": o.question,
         "help": o.help,
@@ -135,13 +135,14 @@ def diagnostic_json(run: Run, diagnostic: Diagnostic) -> dict[str, Any]:
         "message": diagnostic.message,
         "location": span_json(run, diagnostic.span),
         "label": diagnostic.label,
-        "related": [_label(run, x) for x in diagnostic.labels],
+        "related": [label_json(run, x) for x in diagnostic.labels],
         "notes": list(diagnostic.notes),
         "help": diagnostic.help,
     }
 
 
-def _label(run: Run, label: Label) -> dict[str, Any]:
+def label_json(run: Run, label: Label) -> dict[str, Any]:
+    """A second place of a finding."""
     return {"location": span_json(run, label.span), "text": label.text}
 
 

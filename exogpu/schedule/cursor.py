@@ -14,7 +14,6 @@ from exogpu.ir.stmt import Alloc, For, Stmt
 from exogpu.ir.walk import children, walk
 from exogpu.schedule.errors import Refused
 from exogpu.schedule.expr import Expr
-from exogpu.schedule.origin import caller
 from exogpu.schedule.paths import Block, Path, block_at, stmt_at
 from exogpu.schedule.patterns import Pattern, header, matches, parse
 from exogpu.schedule.signature import checked
@@ -156,11 +155,11 @@ def choose(proc: Proc, version: int, pattern: Pattern, under: Path = ()) -> Curs
     if not found:
         text, names = f"nothing matches `{pattern.text}`", ", ".join(f"`{name}`" for name in _names(proc))
         known = (f"the loops and allocations are {names}",) if pattern.text.isidentifier() and names else ()
-        raise Refused("schedule.pattern", text, caller(), notes=known)
+        raise Refused("schedule.pattern", text, proc.span, notes=known)
     if len(found) > 1:
         places = tuple(f"#{n}: {header(proc, stmt_at(proc.body, path))}" for n, path in enumerate(found))
         text = f"{len(found)} statements match `{pattern.text}`"
-        raise Refused("schedule.pattern", text, caller(), notes=places, help="add ` #n` to take the n-th")
+        raise Refused("schedule.pattern", text, proc.span, notes=places, help="add ` #n` to take the n-th")
     return Cursor(proc, version, found[0])
 
 

@@ -43,16 +43,14 @@ class Refused(BadInput):
         found = () if counterexample is None else (f"for example {counterexample}",)
         super().__init__((Diagnostic(code, message, span, notes=(*found, *notes), help=help),))
 
-    def within(self, operator: str, place: Span) -> Refused:
-        """This, with the place where the operator was applied, if it does not say one already."""
+    def asked_at(self, place: Span) -> None:
+        """Says where a step, or `find`, is called: where the refusal stands, or a second place beside the statement
+        that it is about."""
         found = self.diagnostic
-        if found.labels or found.span == place:
-            return self
         if found.span == NOWHERE:
             self.diagnostics = (replace(found, span=place),)
-        else:
-            self.diagnostics = (replace(found, labels=(Label(place, f"`{operator}` is applied here"),)),)
-        return self
+        elif not found.labels:
+            self.diagnostics = (replace(found, labels=(Label(place, "called here"),)),)
 
     @property
     def diagnostic(self) -> Diagnostic:

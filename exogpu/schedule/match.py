@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from exogpu.ir.buffers import reassociable
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Bool, Cond, Index, Var
-from exogpu.ir.interp.plan import reassociable
 from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, InstrCall, Role
 from exogpu.ir.terms import both, earlier, equal
 from exogpu.ir.types import Scalar

@@ -6,6 +6,7 @@ step.
 
 from __future__ import annotations
 
+import linecache
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
@@ -35,7 +36,14 @@ def caller() -> Span:
     code = frame.f_code
     line, end_line, col, end_col = next(islice(code.co_positions(), frame.f_lasti // 2, None))
     here = line or frame.f_lineno
-    return Span(code.co_filename, here, col or 0, end_line or here, end_col or 0)
+    ends = end_line or here
+    file = code.co_filename
+    return Span(file, here, _column(file, here, col or 0), ends, _column(file, ends, end_col or 0))
+
+
+def _column(file: str, line: int, byte: int) -> int:
+    """The column in characters of a byte of a line, which Python counts."""
+    return len(linecache.getline(file, line).encode()[:byte].decode())
 
 
 def _ours(frame: FrameType) -> bool:

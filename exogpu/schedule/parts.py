@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
+from exogpu.ir.buffers import reassociable
 from exogpu.ir.index import Int, Var
-from exogpu.ir.interp.plan import reassociable
 from exogpu.ir.stmt import Alloc, Assign, For, If, InstrCall, Stmt, Window
 from exogpu.ir.terms import add, equal, less, subtract
 from exogpu.ir.types import Memory, Rmem

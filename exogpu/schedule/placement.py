@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from exogpu.ir.formats import contains
-from exogpu.ir.numeric import convert
 from exogpu.ir.stmt import Assign
 from exogpu.ir.types import Gmem, Memory, Scalar, Smem
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
@@ -84,7 +81,9 @@ def exact(value: Value, dtype: Scalar, types: Mapping[str, Scalar]) -> bool:
         case Cast(to, arg):
             return contains(dtype, to) or (exact(arg, dtype, types) and exact(arg, to, types))
         case Num(number):
-            return bool(convert(np.asarray(number), dtype) == number)
+            from exogpu.ir.numeric import is_number  # only now: it loads NumPy
+
+            return is_number(number, dtype)
         case Neg(arg):
             return dtype.is_float and exact(arg, dtype, types)
         case Select(_, left, right) | Arith("min" | "max", left, right):

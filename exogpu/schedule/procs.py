@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from exogpu.ir.buffers import buffers_of
 from exogpu.ir.index import Var
-from exogpu.ir.interp.plan import buffers_of
 from exogpu.ir.preconditions import is_size, known_sizes
 from exogpu.ir.proc import Arg, Proc, Require, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import Alloc, For, InstrCall
@@ -34,7 +34,7 @@ def extract(s: Schedule, where: Where, name: str) -> Schedule:
     """A schedule of its own for statements: of a procedure that takes the sizes and loop variables around them as
     sizes, with what is known of them as preconditions, and the buffers that they use as tensors. `put_back` puts the
     result in."""
-    return Schedule(_extracted(s, s.find(where), name), engine=s.engine)
+    return Schedule(_extracted(s, s.find(where), name), prover=s.prover)
 
 
 def _extracted(s: Schedule, cursor: Cursor, name: str) -> Proc:

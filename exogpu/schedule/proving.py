@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Cond
 from exogpu.ir.terms import both
 from exogpu.schedule.errors import Counterexample
-from exogpu.smt.context import Context
-from exogpu.smt.implication import contradicting, names_of
-from exogpu.smt.poly import symbol
-from exogpu.smt.script import Script
-from exogpu.smt.solver import Engine, Sat, Solver, Unknown, Unsat
-from exogpu.smt.terms import TermApi
+
+if TYPE_CHECKING:
+    # what asks the solver imports it: loading it takes longer than reading a file that asks nothing
+    from exogpu.smt.context import Context
+    from exogpu.smt.script import Script
+    from exogpu.smt.solver import Engine, Sat, Solver
 
 SMALL = (2, 6, 40)
 """Bounds of the values that are tried first: a small counterexample says more."""
@@ -50,25 +52,43 @@ class Undecided:
 Answer = Proved | Refuted | Undecided
 
 
-def fresh_engine() -> Engine:
-    """An engine for the questions of one schedule: making one costs more than most questions. Counterexamples come from
-    engines of their own, so that they do not depend on what was asked before."""
+class Prover:
+    """What the solver is asked in one schedule. Its engine is made, and the solver loaded, when something is asked:
+    making one costs more than most questions. Counterexamples come from engines of their own, so that they do not
+    depend on what was asked before."""
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The engine that answers `implied`."""
+        return _fresh_engine()
+
+
+def _fresh_engine() -> Engine:
+    from exogpu.smt.solver import Engine
+    from exogpu.smt.terms import TermApi
+
     return Engine(TermApi())
 
 
-def implied(known: Sequence[Cond], goal: Cond, engine: Engine) -> Proved | None:
+def implied(known: Sequence[Cond], goal: Cond, prover: Prover) -> Proved | None:
     """Whether `known` implies `goal` for all integers; None also if that is not known."""
+    from exogpu.smt.implication import contradicting
+    from exogpu.smt.solver import Unsat
+
     start = perf_counter()
-    _, solver = contradicting(engine, known, goal)
+    _, solver = contradicting(prover.engine, known, goal)
     proved = isinstance(solver.check(), Unsat)
     return Proved(perf_counter() - start, solver.script()) if proved else None
 
 
 def decide(known: Sequence[Cond], goal: Cond) -> Answer:
     """Whether `known` implies `goal` for all integers, or values at which it does not."""
+    from exogpu.smt.implication import contradicting, names_of
+    from exogpu.smt.solver import Sat, Unknown, Unsat
+
     start = perf_counter()
     names = names_of((*known, goal))
-    ctx, solver = contradicting(fresh_engine(), known, goal)
+    ctx, solver = contradicting(_fresh_engine(), known, goal)
     match solver.check():
         case Unsat():
             return Proved(perf_counter() - start, solver.script())
@@ -79,6 +99,9 @@ def decide(known: Sequence[Cond], goal: Cond) -> Answer:
 
 
 def _small(ctx: Context, solver: Solver, names: Sequence[str], found: Sat) -> Sat:
+    from exogpu.smt.poly import symbol
+    from exogpu.smt.solver import Sat
+
     for bound in SMALL:
         box = [f for n in names for f in (ctx.le(-bound, symbol(n)), ctx.le(symbol(n), bound))]
         result = solver.check(box)

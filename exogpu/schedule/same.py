@@ -19,7 +19,6 @@ from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
 from exogpu.ir.value_type import Types, value_type
 from exogpu.ir.walk import map_value
-from exogpu.schedule.draws import differ
 
 EXACT = 2**24
 """Integers up to it have one value in all types that are computed in."""
@@ -101,6 +100,8 @@ class Same:
     def told_apart(self, a: Value, b: Value, to: Scalar, env: Mapping[str, int]) -> tuple[str, str] | None:
         """The values that an execution computes, if there is data for which what it stores differs; else None."""
         one, other = (self._at(v, env) for v in (a, b))
+        from exogpu.schedule.draws import differ  # only now: it loads NumPy
+
         apart = differ(one, other, self.types, to)
         return (value_text(one), value_text(other)) if apart else None
 

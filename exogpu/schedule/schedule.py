@@ -17,9 +17,8 @@ from exogpu.schedule.errors import Refused
 from exogpu.schedule.origin import caller
 from exogpu.schedule.paths import Edit, Path
 from exogpu.schedule.patterns import parse
-from exogpu.schedule.proving import fresh_engine
+from exogpu.schedule.proving import Prover
 from exogpu.schedule.signature import check_arguments, checked
-from exogpu.smt.solver import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +60,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Schedule:
-    """A procedure and how it was derived; `engine` proves what further steps need."""
+    """A procedure and how it was derived; `prover` proves what further steps need."""
 
     original: Proc
     steps: tuple[Step, ...] = ()
-    engine: Engine = field(default_factory=fresh_engine, compare=False)
+    prover: Prover = field(default_factory=Prover, compare=False)
 
     def __repr__(self) -> str:
         """Short, for interactive use: the fields of a long derivation are half a megabyte."""

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args,
 from exogpu.diagnostics import InternalError
 from exogpu.ir.integers import as_integer
 from exogpu.schedule.errors import Refused
+from exogpu.schedule.origin import caller
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,8 +24,12 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def apply(*args: P.args, **keywords: P.kwargs) -> R:
         given, named = [*map(plain, args)], {name: plain(value) for name, value in keywords.items()}
-        check_arguments(function, *given, **named)
-        return function(*given, **named)
+        try:
+            check_arguments(function, *given, **named)
+            return function(*given, **named)
+        except Refused as refused:
+            refused.asked_at(caller())
+            raise
 
     return apply
 

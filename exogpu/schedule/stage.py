@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from exogpu.ir.buffers import reassociable
 from exogpu.ir.index import Bool, Cmp, Cond, Index, Int, Var
 from exogpu.ir.instr import BufferInfo
-from exogpu.ir.interp.plan import reassociable
 from exogpu.ir.stmt import Alloc, Assign, For, If, InstrCall, Point, Seq, Stmt
 from exogpu.ir.substitute import declared
 from exogpu.ir.terms import both, either, negated, within

@@ -13,9 +13,9 @@ from functools import wraps
 from typing import Concatenate, ParamSpec
 
 from exogpu.diagnostics import InternalError
+from exogpu.ir.buffers import buffers_of, reassociable, types_of
 from exogpu.ir.index import Cmp, Cond, Index, Int, Var
 from exogpu.ir.instr import BufferInfo
-from exogpu.ir.interp.plan import buffers_of, reassociable, types_of
 from exogpu.ir.proc import Proc, SizeArg
 from exogpu.ir.stmt import Alloc, For, If
 from exogpu.ir.substitute import declared, rename
@@ -166,7 +166,7 @@ class Work:
 
     def implied(self, known: Sequence[Cond], goal: Cond, said: str | None = None) -> bool:
         """Whether the solver proves a condition, which is then noted, as `said`; an answer, not a side condition."""
-        answer = implied(known, goal, self.schedule.engine)
+        answer = implied(known, goal, self.schedule.prover)
         if answer is not None:
             self.note(said or goal, answer)
         return answer is not None
@@ -239,7 +239,7 @@ class Work:
     def _sums(self, given: Sequence[Cond], a: Access, b: Access) -> None:
         """Two additions commute; unless they never meet or are exact, the sum is taken in another order."""
         if self.buffers[a.buffer].dtype.is_float and not self.reassociated:
-            self.reassociated = implied((*given, *a.given, *b.given), distinct(a, b), self.schedule.engine) is None
+            self.reassociated = implied((*given, *a.given, *b.given), distinct(a, b), self.schedule.prover) is None
 
     # -- editing ---------------------------------------------------------------------------------------------------
 
@@ -274,12 +274,12 @@ def operator(rewrite: Callable[Concatenate[Work, P], None]) -> Callable[Concaten
         if not isinstance(schedule, Schedule):
             text = f"`{rewrite.__name__}` changes a schedule, and is given a {type(schedule).__name__}"
             raise Refused("schedule.argument", text, help="start one with `schedule(procedure)`")
-        named = {name: plain(value) for name, value in keywords.items()}
-        place = caller()
+        place, named = caller(), {name: plain(value) for name, value in keywords.items()}
         try:
             return _applied(rewrite, place, schedule, *map(plain, args), **named)
         except Refused as refused:
-            raise refused.within(rewrite.__name__, place) from None
+            refused.asked_at(place)
+            raise
 
     return called_with(apply, rewrite, Schedule)
 

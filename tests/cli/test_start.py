@@ -45,6 +45,19 @@ def test_a_proof_from_the_cache_loads_nothing_that_makes_proofs(
     assert "exogpu.verify.session" in made and found & {*DECIDING, *UNUSED} == set()
 
 
+def test_operators_alone_load_nothing_that_makes_proofs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does a schedule whose steps need no proof; one whose steps do loads the solver."""
+    monkeypatch.setenv("EXOGPU_CACHE", str(tmp_path / "kept"))
+    file = tmp_path / "kernel.py"
+    kernel = (ROOT / "examples" / "transpose.py").read_text(encoding="utf-8")
+    file.write_text(f'{kernel}\nfrom exogpu.schedule import *\nnamed = call(schedule(transpose), "named").kernel\n')
+    made, found = (_imported(f"verify {file}") for _ in range(2))
+    assert "exogpu.verify.session" in made
+    assert "exogpu.schedule.work" in found and found & {*DECIDING, *UNUSED} == set()
+    file.write_text(f"{file.read_text(encoding='utf-8')}simplify(schedule(transpose))\n", encoding="utf-8")
+    assert "exogpu.smt.context" in _imported(f"verify {file}")
+
+
 def test_help_answers_in_a_fifth_of_a_second() -> None:
     """Measured in processor seconds, so that other work on the machine does not count."""
 
@@ -119,7 +132,7 @@ def test_explain_without_a_code_lists_all(capsys: pytest.CaptureFixture[str]) ->
 def test_explain_suggests_a_near_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.main(["explain", "race.wra"]) == 2
     assert "did you mean race." in capsys.readouterr().err
-    assert main(["explain", "f1"]) == 2
+    assert app.main(["explain", "f1"]) == 2
     assert "did you mean F1?" in capsys.readouterr().err
 
 

@@ -12,6 +12,7 @@ from exogpu.equiv.equivalent import equivalent
 from exogpu.equiv.result import Equivalence, Verdict
 from exogpu.ir.proc import Proc
 from exogpu.lang import load
+from exogpu.source import Span
 
 SAME = (
     ("copy", "copy_in_tiles"),
@@ -81,6 +82,12 @@ def proc(name: str) -> Proc:
     return twins()[name]
 
 
+def source(span: Span) -> str:
+    """The text at a place."""
+    line = Path(span.file).read_text(encoding="utf-8").splitlines()[span.line - 1]
+    return line[span.col : span.end_col]
+
+
 def compared(a: str, b: str) -> Equivalence:
     found = equivalent(proc(a), proc(b))
     assert equivalent(proc(b), proc(a)).verdict is found.verdict
@@ -111,6 +118,26 @@ def test_what_is_neither_proved_nor_refuted(a: str, b: str, reason: str) -> None
     found = compared(a, b)
     assert found.verdict is Verdict.UNKNOWN
     assert reason in found.reason
+    assert found.span is not None and "[" in source(found.span)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "text"),
+    [
+        ("doubled", "added_twice", "a sum of two in f32 in `doubled` is not matched with a sum over iterations in f32"),
+        ("zero", "times_zero", "0 in `zero` is not matched with a product in f32 in `times_zero`"),
+        ("mixed", "wide", " in `mixed` is not matched with "),
+    ],
+)
+def test_what_was_not_matched_and_where(a: str, b: str, text: str) -> None:
+    found = compared(a, b)
+    assert text in found.reason
+    assert found.span is not None and source(found.span).startswith("y[i]")
+    (label,) = found.labels
+    assert source(label.span).startswith("y[i]")
+    assert label.text == f"compared with this, in `{a}`"
+    inside = [proc(name).span.line for name in (a, b)]
+    assert label.span.line > inside[0] and found.span.line > inside[1]
 
 
 @pytest.mark.parametrize("name", sorted({name for pair in (*SAME, *UP_TO_ORDER) for name in pair}))

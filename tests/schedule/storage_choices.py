@@ -7,8 +7,8 @@ from typing import Literal
 
 from hypothesis import strategies as st
 
+from exogpu.ir.buffers import buffers_of
 from exogpu.ir.index import Bin, Cmp, Index, Int, Var
-from exogpu.ir.interp.plan import buffers_of
 from exogpu.ir.linear import literal
 from exogpu.ir.proc import UNSCHEDULED, Proc, Require, SizeArg, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, For, If, Point, Range, Seq, Stmt, Window

@@ -35,7 +35,7 @@ from exogpu.source import NOWHERE, Span
 from exogpu.verify.assess import Assessed, Fate, Verdict
 from exogpu.verify.edits import Edit, dropped, sites
 from exogpu.verify.prepare import prepare
-from tests.schedule.common import algorithm
+from tests.schedule.common import algorithm, refusal
 
 LINES = Path(__file__).read_text(encoding="utf-8").splitlines()
 
@@ -84,21 +84,6 @@ def test_a_replayed_step_keeps_its_place() -> None:
     assert [*places(s.replay().proc)] == [*places(s.proc)]
 
 
-def test_a_refusal_says_which_step_it_is_of() -> None:
-    s = schedule(algorithm("copy"))
-    with pytest.raises(Refused) as caught:
-        divide(s, "i", 256)
-    found = caught.value.diagnostic
-    assert found.span.file != __file__
-    assert [(text(label.span), label.text) for label in found.labels] == [
-        ('divide(s, "i", 256)', "`divide` is applied here")
-    ]
-    with pytest.raises(Refused) as caught:
-        launch(s, 0)
-    assert text(caught.value.diagnostic.span) == "launch(s, 0)"
-    assert not caught.value.diagnostic.labels
-
-
 def test_the_log_shows_arguments_as_they_are_written() -> None:
     s = divide(schedule(algorithm("copy")), "i", 256, tail="guard", names=("tile", "t"))
     s = stage(s, "t", window("x", (256 * var("tile"), 256)), "b", Smem(swizzle=32), edges="zero")
@@ -115,6 +100,25 @@ def test_everything_of_a_derived_kernel_has_a_place() -> None:
     assert len(found) > 80
     assert NOWHERE not in found
     assert {Path(span.file).name for span in found} == {"cluster.py", "steps.py", "three_loops.py"}
+
+
+def test_columns_count_characters() -> None:
+    größe = schedule(algorithm("copy"))
+    äußere, größe = größe, launch(größe, 256)
+    assert äußere.proc.block != größe.proc.block
+    assert text(größe.proc.block.span) == "launch(größe, 256)"
+
+
+def test_a_refusal_says_which_step_it_is_about() -> None:
+    s = schedule(algorithm("copy"))
+    found = refusal(lambda: divide(s, "i", 3), "schedule.condition").diagnostic
+    assert "for i in seq(0, N):" in Path(found.span.file).read_text(encoding="utf-8")
+    assert [(text(label.span), label.text) for label in found.labels] == [('divide(s, "i", 3)', "called here")]
+    with pytest.raises(Refused) as caught:
+        s.find("for k in _: _")
+    assert [text(label.span) for label in caught.value.diagnostic.labels] == ['s.find("for k in _: _")']
+    found = refusal(lambda: launch(s), "schedule.limit").diagnostic
+    assert (text(found.span), found.labels) == ("launch(s)", ())
 
 
 def test_a_library_function_is_where_the_user_calls_it() -> None:

@@ -91,13 +91,14 @@ def _pair(b: Build, senders: Sequence[int]) -> None:
 
 def _lives(b: Build) -> None:
     form = b.pick(("tiles", "tiles", "kept", "again", "again"))
+    b.even = form != "again" and b.chance(0.9)
     if b.chance(0.15):
         b.cluster = 2
         _pair(b, (32,))
     elif b.chance(0.3):
         lives.fetches(b, b.team("all", WHOLE))
     else:
-        _rings(b, SMALL, WHOLE)
+        ring(b, b.team("p", SMALL), [b.team("c", WHOLE) for _ in range(b.pick((1, 1, 2)))])
     if b.cluster == 1 and b.chance(0.15):
         b.pick((exchange, stores))(b, b.pick(b.teams))
     match form:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tests.skeleton_oracle.lines import Block, Line, lines, mapped
 from tests.skeleton_oracle.starts import undeclared
 from tests.skeleton_oracle.teams import BYTES, Build, Team
+from tests.skeleton_oracle.trips import Round, trips
 
 ARRAY = re.compile(r"(\w+) = mbarrier\((\d*)\)")
 
@@ -26,13 +27,15 @@ def fetches(b: Build, team: Team) -> None:
     """One thread loads what all threads of its role wait for and read; they meet before the next load."""
     depth = b.pick((1, 1, 2, 3))
     full, x = b.declare("full", f"mbarrier({depth}, count=1)"), b.declare("x", f"smem({depth})")
-    i = b.name("i")
-    slot = f"{i} % {depth}"
-    load = lines(f"arrive({full}[{slot}], tx={BYTES})", f"tma_load({x}[{slot}], {full}[{slot}], bytes={BYTES})")
     meet = "warp_sync()" if team.threads == 32 else f"bar_sync({b.barrier_id()}, {team.threads})"
-    use = lines(f"wait({full}[{slot}], parity={i} // {depth})", f"load({x}[{slot}])", "proxy_fence()", meet)
-    bound = b.pick(("n", "n", "n + 1", "2 * n", "1", "3", "4"))
-    team.body.append(Line(f"for {i} in range({bound}):", (*team.one(*load), *use)))
+
+    def body(r: Round) -> Block:
+        slot = f"{full}[{r.slot}]"
+        load = lines(f"arrive({slot}, tx={BYTES})", f"tma_load({x}[{r.slot}], {slot}, bytes={BYTES})")
+        use = lines(f"wait({slot}, parity={r.turn})", f"load({x}[{r.slot}])", "proxy_fence()", meet)
+        return (*team.one(*load), *use)
+
+    team.body += trips(b, depth).loop(b, body)
 
 
 def tiles(b: Build) -> None:

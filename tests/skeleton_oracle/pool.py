@@ -9,6 +9,8 @@ LESS = (24, 40, 56, 96)
 EIGHT = 8
 """Registers are counted by eights."""
 MOST = 240
+FILE = 65536
+"""Registers of a CTA."""
 
 
 def registers(b: Build) -> None:
@@ -18,10 +20,11 @@ def registers(b: Build) -> None:
     if len(able) < 2:
         return
     b.kinds.add("pool")
-    launched = b.pick((128, 152, 168))
+    groups = sum(-(-t.threads // WARPGROUP) for t in b.teams)
+    launched = min(b.pick((128, 152, 168)), FILE // (groups * WARPGROUP) // EIGHT * EIGHT)
     giving = b.random.sample(able, b.pick(range(1, len(able))))
     getting = [t for t in able if t not in giving]
-    given = {t.name: b.pick(LESS) for t in giving}
+    given = {t.name: b.pick([n for n in LESS if n < launched]) for t in giving}
     free = sum((launched - given[t.name]) * t.threads for t in giving)
     share = free // sum(t.threads for t in getting) // EIGHT * EIGHT
     late = b.chance(0.35)  # nobody needs to hear anything from who has got some

@@ -58,6 +58,8 @@ class Build:
     teams: list[Team] = field(default_factory=list)
     ids: int = 0
     common: int = 0
+    even: bool = False
+    """Rings are gone round completely."""
     names: int = 0
     kinds: set[str] = field(default_factory=set)
     """What the skeleton has of what few have."""

@@ -9,13 +9,14 @@ import pytest
 
 from tests.nightly import main
 from tests.skeleton_oracle.campaign import disagreement, found, judge, table
-from tests.skeleton_oracle.compare import FAULT, PROVED, UNKNOWN, Finding
-from tests.skeleton_oracle.generate import generate
+from tests.skeleton_oracle.compare import FAULT, OPEN, PROVED, UNKNOWN, Finding
+from tests.skeleton_oracle.generate import SHAPES, generate
 from tests.skeleton_oracle.lines import Block, Line, lines, source, walk
 from tests.skeleton_oracle.program import Program, numbered, well_formed
 from tests.skeleton_oracle.shrink import shrink
 
-SLICE = 12
+SLICE = 10
+OF_A_KIND = ("lives", "lives", "orders", "orders", "pool", "options")
 
 
 @pytest.mark.parametrize("number", range(SLICE))
@@ -24,11 +25,22 @@ def test_judges_agree_on_a_slice_of_the_nightly_run(number: int) -> None:
     assert disagreement(program, found(program.block)) == "", program.text
 
 
+@pytest.mark.parametrize(("number", "kind"), [*enumerate(OF_A_KIND)])
+def test_judges_agree_on_some_of_each_kind(number: int, kind: str) -> None:
+    program = numbered(1, number, [kind])
+    assert disagreement(program, found(program.block)) == "", program.text
+
+
 def test_programs_are_well_formed_and_the_same_for_the_same_seed() -> None:
     for number in range(60):
         block = generate(Random(number)).block()
         assert block == generate(Random(number)).block()
         assert well_formed(block), source(block)
+
+
+def test_every_kind_is_reached() -> None:
+    assert {kind for n in range(150) for kind in generate(Random(n)).kinds} == {*SHAPES}
+    assert all(generate(Random(n), ["lives", "pool"]).kinds & {"lives", "pool"} for n in range(20))
 
 
 def test_most_programs_have_edits() -> None:
@@ -88,3 +100,19 @@ def test_the_table_shows_a_disagreement_with_its_program() -> None:
     assert "DISAGREEMENT on skeleton 1" in shown
     assert "the text" in shown
     assert shown.endswith("1 disagreements")
+
+
+def test_the_table_counts_by_kind() -> None:
+    wrong = judge(0, 1) | {"kinds": ("lives", "pool"), "proof": PROVED, "executions": FAULT, "disagreement": "so"}
+    wrong |= {"text": "", "smallest": ""}
+    left = wrong | {
+        "number": 2,
+        "kinds": ("lives",),
+        "edits": 0,
+        "proof": UNKNOWN,
+        "executions": OPEN,
+        "disagreement": "",
+    }
+    rows = [line.split() for line in table([wrong, left], 1.0).splitlines()]
+    assert ["lives", "0", "1", "0", "1", "1", "0", "1"] in rows
+    assert ["pool", "0", "0", "0", "1", "1", "0", "1"] in rows

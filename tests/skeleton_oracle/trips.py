@@ -85,8 +85,10 @@ BOUNDS = ("n", "n", "n", "n", "n + 1", "2 * n", "3", "min(n, 2)", "ceildiv(n, 2)
 
 def trips(b: Build, depth: int) -> Trips:
     """Random rounds."""
+    if b.even:
+        return Trips(depth, (b.pick((f"{depth}", f"{2 * depth}", f"{depth} * n", f"{depth} * n")),), None, 0)
     bounds: tuple[str, ...] = (b.pick(BOUNDS),)
     if b.chance(0.2):
         bounds = (b.pick(("n", "n", "2")), b.pick(("2", "3", "n")))
-    guard = 'pred("{}", {{}})'.format(b.name("p")) if b.chance(0.12) else None
+    guard = 'pred("{}", {{}})'.format(b.name("p")) if "lives" not in b.kinds and b.chance(0.12) else None
     return Trips(depth, bounds, guard, b.random.randrange(depth) if b.chance(0.2) else 0)

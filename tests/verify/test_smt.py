@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from exogpu.smt.context import Context
 from exogpu.smt.poly import Poly, lift, symbol
-from exogpu.smt.solver import Engine, Sat, Solver, Unsat
+from exogpu.smt.solver import FIRST, RLIMIT, Engine, Sat, Solver, Unsat
+from exogpu.smt.terms import TermApi
 
 Operation = tuple[Callable[[Context, Poly, Poly], Poly], Callable[[int, int], int]]
 
@@ -53,6 +54,14 @@ def test_product_facts_hold_for_real_products(u: int, v: int, s: int) -> None:
     products = [ctx.eq(a * t, u * s), ctx.eq(b * t, v * s)]
     solver.add([ctx.eq(a, u), ctx.eq(b, v), ctx.eq(t, s), *products, *ctx.new_facts()])
     assert isinstance(solver.check(), Sat)
+
+
+def test_a_small_budget_is_spent_in_one_attempt() -> None:
+    """One broken off first has cost proofs of `equiv` that fit the budget."""
+    most = 10 * FIRST[0]
+    for rlimit, attempts in ((1, 1), (FIRST[0], 1), (most, 1), (most + 1, 2), (10 * FIRST[1], 2), (RLIMIT, 3)):
+        engine = Engine(TermApi(), rlimit)
+        assert [len(engine.attempts[small]) for small in (True, False)] == [attempts, attempts]
 
 
 def test_ordinals_of_a_nest_are_injective() -> None:

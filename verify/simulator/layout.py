@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from exogpu.ir.arrays import Numbers
+from exogpu.ir.buffers import buffers_of
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.instr import Proxy
-from exogpu.ir.interp.plan import buffers_of
 from exogpu.ir.pools import storage
 from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import Alloc, InstrCall, Role, Window

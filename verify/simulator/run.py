@@ -8,10 +8,10 @@ from random import Random
 
 import numpy as np
 
+from exogpu.ir.buffers import types_of
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.interp import Arguments, InterpError, interpret, written_tensors
 from exogpu.ir.interp.arguments import Prepared, prepare
-from exogpu.ir.interp.plan import types_of
 from exogpu.ir.numeric import Array, storage_dtype
 from exogpu.ir.proc import Proc, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.types import Gmem, Scalar, Smem

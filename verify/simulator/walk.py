@@ -11,6 +11,7 @@ import numpy as np
 
 from exogpu.diagnostics import InternalError
 from exogpu.ir.arrays import Numbers, Truths, cond, index, lanes, negated
+from exogpu.ir.buffers import buffers_of
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import ORDINAL, Bin, Int, Var
@@ -30,7 +31,6 @@ from exogpu.ir.instr import (
 )
 from exogpu.ir.instr import InOrder as CompletesInOrder
 from exogpu.ir.instr import WaitGroup as WaitsForGroup
-from exogpu.ir.interp.plan import buffers_of
 from exogpu.ir.proc import Proc, RoleDecl
 from exogpu.ir.stmt import (
     Alloc,

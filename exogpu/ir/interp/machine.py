@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from exogpu.ir.arrays import Truths, negated
+from exogpu.ir.buffers import reassociable
 from exogpu.ir.index import BoolOp, Cmp, Cond, Index, Var
 from exogpu.ir.interp.buffers import Buffer, Place, fresh, load, locate, positions, store
 from exogpu.ir.interp.dependence import Order
 from exogpu.ir.interp.grid import Grid
 from exogpu.ir.interp.linear import linear
-from exogpu.ir.interp.plan import Guard, Loop, Node, reassociable
+from exogpu.ir.interp.plan import Guard, Loop, Node
 from exogpu.ir.interp.sums import collect, collect_product
 from exogpu.ir.interp.values import Evaluator
 from exogpu.ir.linear import Linear

@@ -11,16 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from exogpu.diagnostics import InternalError
-from exogpu.ir.index import Bin, Cond, Index, Int, Not
+from exogpu.ir.buffers import buffers_of, reassociable, types_of
+from exogpu.ir.index import Bin, Cond, Index, Not
 from exogpu.ir.instr import BufferInfo
 from exogpu.ir.interp.dependence import Access, Mode, Order, order_of
 from exogpu.ir.interp.linear import Ranges, interval_of, linear
 from exogpu.ir.interp.narrow import narrow
-from exogpu.ir.proc import Proc, ScalarArg, TensorArg
+from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import Alloc, Arrive, Assign, Await, Fence, For, If, InstrCall, Role, Stmt
-from exogpu.ir.types import Gmem, Scalar
 from exogpu.ir.value_type import Types, value_type
-from exogpu.ir.walk import children, reads, walk, with_blocks
+from exogpu.ir.walk import children, reads, with_blocks
 from exogpu.source import Span
 
 
@@ -51,13 +51,6 @@ class Guard:
 Node = Assign | Alloc | Loop | Guard
 
 
-def reassociable(dtype: Scalar, precise: bool) -> bool:
-    """Whether `+=` of this type commute up to the rounding of sums: the other types round each partial sum to a
-    narrow type."""
-    wide = (Scalar.F64, Scalar.F32, Scalar.I32, Scalar.I8, Scalar.U8)
-    return dtype in wide or precise
-
-
 def sequential(proc: Proc) -> tuple[Stmt, ...]:
     """The body of `proc` without annotations: assignments, allocations, loops and conditionals only."""
     return _erase(proc.body, buffers_of(proc))
@@ -77,21 +70,6 @@ def _volume(block: tuple[Node, ...]) -> int:
             case Loop(order=order, trips=trips, volume=volume):
                 most = max(most, volume if order is Order.SERIAL else trips * volume)
     return most
-
-
-def buffers_of(proc: Proc) -> dict[str, BufferInfo]:
-    """Every tensor and allocation of a procedure, by name."""
-    buffers = {a.name: BufferInfo(a.dtype, Gmem(), a.shape) for a in proc.args if isinstance(a, TensorArg)}
-    for stmt in walk(proc.body):
-        if isinstance(stmt, Alloc):
-            buffers[stmt.name] = BufferInfo(stmt.dtype, stmt.memory, tuple(Int(n) for n in stmt.shape))
-    return buffers
-
-
-def types_of(proc: Proc) -> dict[str, Scalar]:
-    """The types of all tensors, allocations and data scalars, by name."""
-    scalars = {a.name: a.dtype for a in proc.args if isinstance(a, ScalarArg)}
-    return {name: info.dtype for name, info in buffers_of(proc).items()} | scalars
 
 
 def _erase(block: tuple[Stmt, ...], buffers: Mapping[str, BufferInfo]) -> tuple[Stmt, ...]:

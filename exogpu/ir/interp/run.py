@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from exogpu.ir.buffers import types_of
 from exogpu.ir.interp.arguments import Arguments, prepare
 from exogpu.ir.interp.buffers import Buffer
 from exogpu.ir.interp.grid import Grid
 from exogpu.ir.interp.machine import Machine, Watch
-from exogpu.ir.interp.plan import plan, types_of
+from exogpu.ir.interp.plan import plan
 from exogpu.ir.numeric import storage_dtype
 from exogpu.ir.proc import Proc
 

@@ -17,7 +17,7 @@ from exogpu.ir.evaluate import evaluate
 from exogpu.ir.instr import Commit, Group
 from exogpu.verify.derived import concrete, used
 from exogpu.verify.instance import LANE, WARP_OF_UNIT
-from exogpu.verify.nest import Nest, nest
+from exogpu.verify.nest import Nest, TooLarge, nest
 from exogpu.verify.program import (
     TASKS,
     ArriveAction,
@@ -38,10 +38,6 @@ Key = tuple[int, ...]
 
 LIMIT = 40_000
 """Most instances that one unrolling may have."""
-
-
-class TooLarge(Exception):
-    """The sizes are too large to unroll."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,8 @@ def steps_before(program: Program, step: int, event: Event, env: Values, within:
 
 
 def _places(program: Program, step: int, sizes: Values) -> list[tuple[int, ...]]:
-    from exogpu.verify.concrete import LIMIT, TooLarge, occurrences  # which needs derived variables itself
+    from exogpu.verify.concrete import LIMIT, occurrences  # which needs derived variables itself
+    from exogpu.verify.nest import TooLarge
 
     statement = program.events[step]
     found = list(islice(occurrences(program, statement, sizes, {}), LIMIT + 1))

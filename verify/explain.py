@@ -171,7 +171,10 @@ def _units(event: Event) -> int:
 
 
 def _when(link: Lifted) -> str:
-    words = [_place("task" if var == TASK else var, place) for var, place in link.where]
+    names: dict[tuple[Where, int], list[str]] = {}
+    for n, (var, place) in enumerate(link.where):  # loops that are counted as one are said once
+        names.setdefault((place, 0 if isinstance(place, Flat) else n), []).append("task" if var == TASK else var)
+    words = [_place(", ".join(each), place) for (place, _), each in names.items()]
     if link.counted is not None:
         anchor, distance = link.counted
         further = f" {distance:+d}" if distance else ""
@@ -188,7 +191,7 @@ def _place(name: str, place: Where) -> str:
         case Skipped(anchor, distance):
             return f"{name} {abs(distance)} passing ones {'after' if distance > 0 else 'before'} that of {anchor}"
         case Flat(anchor, distance):
-            turns = f"{abs(distance)} turns {'after' if distance > 0 else 'before'} {anchor}"
+            turns = f"{abs(distance)} turn{'s' * (abs(distance) > 1)} {'after' if distance > 0 else 'before'} {anchor}"
             return f"{name} {turns if distance else f'at the place of {anchor}'}, all inner iterations counted"
         case First(delta):
             return f"the first {name}" + (f" + {delta}" if delta else "")

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 
 from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.walk import index_names
 from exogpu.verify.program import TASK, Event, Program
 
+MOST_ITERATIONS = 400_000
+"""Most iterations of the loops around a statement that are walked, also of those in which it is not executed."""
+
 Env = Mapping[str, int]
 Number = Callable[[Env], int]
 Truth = Callable[[Env], bool]
+
+
+class TooLarge(Exception):
+    """The sizes of a candidate are beyond what is worth executing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +44,10 @@ class Nest:
         if not self.loops:
             self._derive(env)
         if all(g(env) for g in self.guards[0]):
-            yield from self._inside(0, env, tasks, ctas)
+            yield from self._inside(0, env, tasks, ctas, count(1))
 
     def _inside(
-        self, depth: int, env: dict[str, int], tasks: Mapping[int, Env], ctas: frozenset[int] | None
+        self, depth: int, env: dict[str, int], tasks: Mapping[int, Env], ctas: frozenset[int] | None, done: count[int]
     ) -> Iterator[dict[str, int]]:
         if depth == len(self.loops):
             yield env.copy()
@@ -50,13 +58,15 @@ class Nest:
         if ctas is not None and var in self.over_ctas:
             values = [cta for cta in values if cta in ctas]
         for value in values:
+            if next(done) > MOST_ITERATIONS:
+                raise TooLarge(f"more than {MOST_ITERATIONS} iterations")
             env[var] = value
             if var == TASK:
                 env.update(tasks[value])
             if depth + 1 == len(self.loops):
                 self._derive(env)
             if all(g(env) for g in guards):
-                yield from self._inside(depth + 1, env, tasks, ctas)
+                yield from self._inside(depth + 1, env, tasks, ctas, done)
 
     def _derive(self, env: dict[str, int]) -> None:
         for name, value in self.derived:

@@ -16,12 +16,13 @@ from exogpu.smt.solver import Sat, Unknown, Unsat
 from exogpu.smt.terms import Formula
 from exogpu.verify.axioms import AVOIDABLE
 from exogpu.verify.chain import ChainFormula, LiftedChain, axioms
-from exogpu.verify.concrete import Occurrence, TooLarge, Unrolling, cta_meant, whole
+from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant, whole
 from exogpu.verify.explain import describe, explain
 from exogpu.verify.graph import Edge, PathNode, Search, shorten
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.lift import lift_path
 from exogpu.verify.needs import Needs
+from exogpu.verify.nest import TooLarge
 from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import TASK, Event, InGroup, Program, TxOn

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from exogpu.smt.terms import Formula
-from exogpu.verify.concrete import Env, Occurrence, TooLarge, Unrolling
+from exogpu.verify.concrete import Env, Occurrence, Unrolling
 from exogpu.verify.endings import CutOff, Early, Stuck
 from exogpu.verify.instance import Instance, Model
+from exogpu.verify.nest import TooLarge
 from exogpu.verify.ordering import Proved, Undecided
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import Event, Program

@@ -157,8 +157,8 @@ def _timed(program: Program, size: int, limit: int) -> str:
 
 
 def _check(program: Program, size: int, limit: int, answer: Connection) -> None:
-    from exogpu.verify.concrete import TooLarge
     from exogpu.verify.explicit import faults
+    from exogpu.verify.nest import TooLarge
 
     used = int(time.process_time()) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (used + limit, used + 2 * limit))

@@ -22,9 +22,10 @@ def execute(arguments: argparse.Namespace) -> Exit:
     code, axiom = lookup(arguments.code), find_axiom(arguments.code)
     if code is None and axiom is None:
         known = [c.name for c in all_codes()] + [a.name for a in AXIOMS]
-        close = difflib.get_close_matches(arguments.code, known)
+        asked = arguments.code
+        close = [name for name in known if name.lower() == asked.lower()] or difflib.get_close_matches(asked, known)
         hint = f"; did you mean {' or '.join(close)}?" if close else "; `exogpu explain` lists all codes"
-        raise UsageError(f"there is no code `{arguments.code}`{hint}")
+        raise UsageError(f"there is no code `{asked}`{hint}")
     if code is not None:
         print(_code(code))
     if axiom is not None:

@@ -223,6 +223,11 @@ def _call(call: InstrCall, shapes: Shapes) -> Iterator[str]:
     yield ")"
 
 
+def operand_text(operand: Operand) -> str:
+    """An operand, with every range written out."""
+    return _operand(operand, {})
+
+
 def _operand(operand: Operand, shapes: Shapes) -> str:
     match operand:
         case Window(buffer, dims):

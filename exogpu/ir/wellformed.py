@@ -225,7 +225,7 @@ def _functions(proc: Proc) -> Iterator[Diagnostic]:
 
 def _block(block: Block) -> Iterator[Diagnostic]:
     if not 1 <= block.threads <= MAX_THREADS:
-        text = f"a block has at most {MAX_THREADS} threads, not {block.threads}"
+        text = f"a block has 1 to {MAX_THREADS} threads, not {block.threads}"
         yield Diagnostic("lang.block", text, block.span, help="use fewer threads and more tasks")
     if block.threads % WARP:
         text = f"a block consists of whole warps, and {block.threads} is not a multiple of {WARP}"

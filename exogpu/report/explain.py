@@ -52,7 +52,7 @@ def _answer(o: Obligation) -> str:
 
 def _chain(chain: Chain, lines: ReadLines) -> Iterator[str]:
     for link, following in zip_longest(chain.links, chain.links[1:]):
-        yield f"        {link.span.line:4d} | {_source(link.span, lines)[:TEXT].ljust(TEXT)}  {_place(link)}"
+        yield f"        {link.span.line:4d} | {_source(link.span, lines).ljust(TEXT)}  {_place(link)}"
         if following is not None:
             axioms = f"  [{', '.join(following.axioms)}]" if following.axioms else ""
             yield f"             |    {following.why}{axioms}"
@@ -60,7 +60,8 @@ def _chain(chain: Chain, lines: ReadLines) -> Iterator[str]:
 
 def _source(span: Span, lines: ReadLines) -> str:
     text = lines(span.file)
-    return text[span.line - 1].strip() if 0 < span.line <= len(text) else ""
+    source = text[span.line - 1].strip() if 0 < span.line <= len(text) else ""
+    return source if len(source) <= TEXT else f"{source[: TEXT - 3]}..."
 
 
 def _place(link: Link) -> str:

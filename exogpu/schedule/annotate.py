@@ -35,6 +35,7 @@ from exogpu.ir.stmt import (
 from exogpu.ir.substitute import rename
 from exogpu.ir.uses import indices
 from exogpu.ir.walk import children, with_blocks
+from exogpu.ir.wellformed import MAX_THREADS
 from exogpu.schedule.cursor import Place, Where
 from exogpu.schedule.errors import Refused, limit
 from exogpu.schedule.expr import CondLike, IndexLike, as_cond, as_index
@@ -92,7 +93,10 @@ def launch(
         first += count
     if (threads is None) == (not roles_in_order):
         raise limit("a block has either a number of threads or roles")
-    block = Block(threads or first, tuple(roles_in_order), persistent, raster, cluster or 1, cluster is not None)
+    total = first if threads is None else threads
+    if not 1 <= total <= MAX_THREADS:
+        raise limit(f"a block has 1 to {MAX_THREADS} threads, not {total}")
+    block = Block(total, tuple(roles_in_order), persistent, raster, cluster or 1, cluster is not None)
     at.proc = replace(at.proc, block=block)
 
 

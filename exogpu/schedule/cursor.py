@@ -10,8 +10,8 @@ from typing import Annotated
 
 from exogpu.ir.index import Var
 from exogpu.ir.proc import Proc
-from exogpu.ir.stmt import Block, For, Stmt
-from exogpu.ir.walk import children
+from exogpu.ir.stmt import Alloc, Block, For, Stmt
+from exogpu.ir.walk import children, walk
 from exogpu.schedule.errors import Refused
 from exogpu.schedule.expr import Expr
 from exogpu.schedule.paths import Path, block_at, stmt_at
@@ -153,9 +153,17 @@ def choose(proc: Proc, version: int, pattern: Pattern, under: Path = ()) -> Curs
     if pattern.nth is not None:
         found = found[pattern.nth : pattern.nth + 1]
     if not found:
-        raise Refused("schedule.pattern", f"nothing matches `{pattern.text}`", proc.span)
+        text, names = f"nothing matches `{pattern.text}`", ", ".join(f"`{name}`" for name in _names(proc))
+        known = (f"the loops and allocations are {names}",) if pattern.text.isidentifier() and names else ()
+        raise Refused("schedule.pattern", text, proc.span, notes=known)
     if len(found) > 1:
         places = tuple(f"#{n}: {header(proc, stmt_at(proc.body, path))}" for n, path in enumerate(found))
         text = f"{len(found)} statements match `{pattern.text}`"
         raise Refused("schedule.pattern", text, proc.span, notes=places, help="add ` #n` to take the n-th")
     return Cursor(proc, version, found[0])
+
+
+def _names(proc: Proc) -> dict[str, None]:
+    """What single names can find, in the order of the text."""
+    found = (stmt for stmt in walk(proc.body) if isinstance(stmt, For | Alloc))
+    return dict.fromkeys(stmt.var if isinstance(stmt, For) else stmt.name for stmt in found)

@@ -21,6 +21,8 @@ from exogpu.schedule.work import Work, operator
 
 Tail = Literal["perfect", "guard", "cut"]
 
+ALONE = "move what stands beside the inner loop out of the way, for example with `fission`, or `lift_scope` for an `if`"
+
 
 @operator
 def divide(at: Work, loop: Where, factor: int, *, tail: Tail = "perfect", names: tuple[str, str] | None = None) -> None:
@@ -74,7 +76,7 @@ def reorder(at: Work, loop: Where) -> None:
     """
     outer, path = at.loop(loop)
     if len(outer.body) != 1 or not isinstance(outer.body[0], For):
-        raise Refused("schedule.pattern", f"the body of `{outer.var}` is not one loop", outer.span)
+        raise Refused("schedule.pattern", f"the body of `{outer.var}` is not one loop", outer.span, help=ALONE)
     inner = outer.body[0]
     if outer.var in index_names(inner.lo) | index_names(inner.hi):
         raise limit(f"the bounds of `{inner.var}` depend on `{outer.var}`", inner.span)
@@ -239,7 +241,7 @@ def collapse(at: Work, loop: Where, name: str | None = None) -> None:
     outer, path = at.loop(loop)
     inner = outer.body[0] if len(outer.body) == 1 else None
     if not isinstance(inner, For):
-        raise Refused("schedule.pattern", f"the body of `{outer.var}` is not one loop", outer.span)
+        raise Refused("schedule.pattern", f"the body of `{outer.var}` is not one loop", outer.span, help=ALONE)
     n = literal(subtract(inner.hi, inner.lo))
     if n is None or n < 1:
         raise limit(f"the trip count of `{inner.var}` is not a positive literal", inner.span)

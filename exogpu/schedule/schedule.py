@@ -58,13 +58,17 @@ class Step:
         return sum(o.seconds for o in self.obligations)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Schedule:
     """A procedure and how it was derived; `prover` proves what further steps need."""
 
     original: Proc
     steps: tuple[Step, ...] = ()
-    prover: Prover = field(default_factory=Prover, compare=False, repr=False)
+    prover: Prover = field(default_factory=Prover, compare=False)
+
+    def __repr__(self) -> str:
+        """Short, for interactive use: the fields of a long derivation are half a megabyte."""
+        return f"<schedule of {self.proc.name}: {len(self.steps)} steps>"
 
     @property
     def proc(self) -> Proc:

@@ -34,6 +34,16 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     return apply
 
 
+def called_with(apply: Callable[P, R], rewrite: Callable[..., object], first: type) -> Callable[P, R]:
+    """`apply`, which shows the parameters of `rewrite` in `help`, but takes and returns a `first`."""
+    takes = signature(rewrite)
+    _, *rest = takes.parameters.values()
+    at = Parameter(first.__name__.lower(), Parameter.POSITIONAL_ONLY, annotation=first.__name__)
+    shown = takes.replace(parameters=[at, *rest], return_annotation=first.__name__)
+    vars(apply)["__signature__"] = shown
+    return apply
+
+
 def plain(value: Any) -> Any:
     """An argument with Python's integers for all that stands for an integer in it, as NumPy's do."""
     match value:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Concatenate, ParamSpec
 
 from exogpu.diagnostics import InternalError
 from exogpu.ir.buffers import buffers_of, reassociable, types_of
@@ -34,7 +34,8 @@ from exogpu.schedule.origin import caller, placed
 from exogpu.schedule.paths import Edit, Moves, Path, block_at, spliced
 from exogpu.schedule.proving import Proved, Refuted, decide, implied
 from exogpu.schedule.schedule import Obligation, Schedule, Step, rebound
-from exogpu.schedule.signature import check_arguments, plain
+from exogpu.schedule.signature import called_with, check_arguments, plain
+from exogpu.schedule.told import told
 from exogpu.source import NOWHERE, Span
 
 P = ParamSpec("P")
@@ -280,7 +281,7 @@ def operator(rewrite: Callable[Concatenate[Work, P], None]) -> Callable[Concaten
             refused.asked_at(place)
             raise
 
-    return apply
+    return called_with(apply, rewrite, Schedule)
 
 
 def _applied(
@@ -289,9 +290,9 @@ def _applied(
     """The schedule with a step more, which is called at a place."""
     work = Work(schedule, schedule.proc)
     check_arguments(rewrite, work, *args, **keywords)
-    told = (
-        *(_argument(schedule, a) for a in args),
-        *(f"{n}={_argument(schedule, a)}" for n, a in keywords.items()),
+    arguments = (
+        *(told(schedule, a) for a in args),
+        *(f"{n}={told(schedule, a)}" for n, a in keywords.items()),
     )
     rewrite(work, *args, **keywords)
     proc = placed(schedule.proc, work.proc, place)
@@ -303,7 +304,7 @@ def _applied(
 
     step = Step(
         rewrite.__name__,
-        tuple(told),
+        arguments,
         tuple(work.obligations),
         work.reassociated,
         proc,
@@ -312,22 +313,6 @@ def _applied(
         again,
     )
     return replace(schedule, steps=(*schedule.steps, step))
-
-
-def _argument(schedule: Schedule, argument: Any) -> str:
-    match argument:
-        case Cursor():
-            return f"`{schedule.forward(argument)}`"
-        case Gap(at, after):
-            return f"{'after' if after else 'before'} `{schedule.forward(at)}`"
-        case Schedule():
-            return f"{argument.proc.name} in {len(argument.steps)} steps"
-        case Proc():
-            return argument.name
-        case str():
-            return f'"{argument}"'
-        case _:
-            return words(argument)
 
 
 def _check(before: Proc, after: Proc, name: str) -> None:

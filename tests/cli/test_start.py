@@ -132,6 +132,8 @@ def test_explain_without_a_code_lists_all(capsys: pytest.CaptureFixture[str]) ->
 def test_explain_suggests_a_near_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.main(["explain", "race.wra"]) == 2
     assert "did you mean race." in capsys.readouterr().err
+    assert app.main(["explain", "f1"]) == 2
+    assert "did you mean F1?" in capsys.readouterr().err
 
 
 def test_a_fault_of_exogpu_exits_4_and_asks_for_a_report(

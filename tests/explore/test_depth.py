@@ -11,7 +11,10 @@ from exogpu.lang.load import definitions
 from exogpu.verify.result import Status
 from exogpu.verify.skeleton.verdict import verify_skeleton
 
-HELP = "commit the operation before the wait, and let the wait leave fewer of the youngest groups pending"
+HELP = (
+    "commit the operation before the wait, and let the wait leave fewer of the youngest groups pending; "
+    "or tell of it later, behind a wait that finishes it"
+)
 
 
 def pipeline(lead: int, pending: int, early: bool) -> str:

@@ -101,9 +101,14 @@ def test_code_in_the_log_has_no_backticks_of_its_own() -> None:
 def test_the_log_as_a_document() -> None:
     s = elementwise()
     text = markdown(s)
-    assert '## 1. `divide("i", 256, tail="guard", names=(tile, t))`' in text and "+    for tile in" in text
+    assert '## 1. `divide("i", 256, tail="guard", names=("tile", "t"))`' in text and "+    for tile in" in text
     assert "the same numbers" in text and "Nothing to prove." in text
     assert markdown(s, whole=True).count("```python") == 2 + len(s.steps)
     page = html(s)
     assert page.count("<details>") == 1 + len(s.steps) and "&lt; N" in page
     assert "-    for i in seq(0, N):" in start("copy").diff(s)
+
+
+@pytest.mark.parametrize("threads", [0, -32, 2048])
+def test_a_block_has_threads(threads: int) -> None:
+    refusal(lambda: launch(start("copy"), threads), "schedule.limit")

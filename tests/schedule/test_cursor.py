@@ -38,6 +38,12 @@ def test_nothing_matches(pattern: str) -> None:
     refusal(lambda: label(start("matmul"), "x", pattern), "schedule.pattern")
 
 
+def test_an_unknown_name_is_answered_with_those_that_there_are() -> None:
+    with pytest.raises(Refused) as caught:
+        start("matmul").find("q")
+    assert caught.value.diagnostic.notes == ("the loops and allocations are `i`, `j`, `k`",)
+
+
 @pytest.mark.parametrize("pattern", ["for k in", "a; b", "for k in _: _ #x", ""])
 def test_not_a_pattern(pattern: str) -> None:
     refusal(lambda: label(start("matmul"), "x", pattern), "schedule.pattern")

@@ -9,11 +9,27 @@ import pytest
 
 from exogpu.ir.proc import Proc
 from exogpu.ir.stmt import Assign, BarrierRef, Fence, InstrCall, Window
+from exogpu.ir.types import Smem
 from exogpu.ir.walk import reads, walk
 from exogpu.kernels.schedules import cluster
 from exogpu.report.edits import row
 from exogpu.report.model import Run
-from exogpu.schedule import Refused, Schedule, Tasks, Threads, bind, divide, fence, insert, launch, schedule, set_mode
+from exogpu.schedule import (
+    Refused,
+    Schedule,
+    Tasks,
+    Threads,
+    bind,
+    divide,
+    fence,
+    insert,
+    launch,
+    schedule,
+    set_mode,
+    stage,
+    var,
+    window,
+)
 from exogpu.schedule.library import modes
 from exogpu.source import NOWHERE, Span
 from exogpu.verify.assess import Assessed, Fate, Verdict
@@ -66,6 +82,17 @@ def test_a_made_statement_stands_at_the_call_of_its_step() -> None:
 def test_a_replayed_step_keeps_its_place() -> None:
     s = derived()
     assert [*places(s.replay().proc)] == [*places(s.proc)]
+
+
+def test_the_log_shows_arguments_as_they_are_written() -> None:
+    s = divide(schedule(algorithm("copy")), "i", 256, tail="guard", names=("tile", "t"))
+    s = stage(s, "t", window("x", (256 * var("tile"), 256)), "b", Smem(swizzle=32), edges="zero")
+    s = insert(s, s.find("for t in _: _").after, fence())
+    calls = [step.call for step in s.steps]
+    assert calls[0] == 'divide("i", 256, tail="guard", names=("tile", "t"))'
+    assert calls[1] == 'stage("t", "x[256 * tile : 256 * tile + 256]", "b", SMEM(swizzle=32), edges="zero")'
+    assert calls[2] == "insert(after `for t in seq(0, 256):`, `Fence()`)"
+    assert repr(s) == f"<schedule of copy: {len(calls)} steps>"
 
 
 def test_everything_of_a_derived_kernel_has_a_place() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -53,6 +54,12 @@ WORDS = {
     for name, hint in get_type_hints(found).items()
     if get_origin(hint) is Literal
 }
+
+
+def test_help_shows_a_schedule_that_is_taken_and_returned() -> None:
+    shown = signature(divide)
+    assert [*shown.parameters] == ["schedule", "loop", "factor", "tail", "names"]
+    assert shown.return_annotation == "Schedule"
 
 
 def test_the_words_that_say_what_is_proved() -> None:

@@ -156,3 +156,25 @@ def test_moves_change_what_synchronises(tmp_path: Path) -> None:
         (21, "proxy_fence() after warp_sync() at line 23"),
         (22, "store(x[tid]) after warp_sync() at line 23"),
     ]
+
+
+LONE = """\
+from exogpu.skeleton import *
+
+
+@skeleton
+def lone(n: size):
+    b = mbarrier(2, count=1)
+    with role("one", threads=1):
+        for i in range(n):
+            arrive(b[i % 2])
+            wait(b[i % 2], parity=i // 2)
+"""
+
+
+def test_one_lane_alone_is_no_edit_of_a_role_of_one_thread(tmp_path: Path) -> None:
+    (tmp_path / "lone.py").write_text(LONE, encoding="utf-8")
+    skeleton = definitions(str(tmp_path / "lone.py"))["lone"]
+    assert isinstance(skeleton, Skeleton)
+    found = [m.what for m in mutants(skeleton)]
+    assert "no arrive(b[i % 2])" in found and not any("lane" in what for what in found)

@@ -22,3 +22,8 @@ def test_no_model(reason: str, skeleton: Skeleton) -> None:
     (open_,) = report.obligations
     assert report.status is open_.status is Status.UNKNOWN
     assert open_.reason == reason and open_.help and open_.span.line > skeleton.span.line
+
+
+@pytest.mark.parametrize(("status", "skeleton"), runpy.run_path(str(CASES / "limits.py"))["ENDLESS"])
+def test_what_is_too_much_is_not_tried(status: str, skeleton: Skeleton) -> None:
+    assert verify_skeleton(skeleton).status is Status[status]

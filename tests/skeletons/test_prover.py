@@ -6,8 +6,8 @@ import pytest
 
 from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.verify.axioms import DEFAULT
-from exogpu.verify.concrete import TooLarge
 from exogpu.verify.derived import concrete, used
+from exogpu.verify.nest import TooLarge
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.skeleton.verdict import prepare, proof
 from tests.skeletons.twins import fault, twins

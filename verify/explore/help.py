@@ -17,14 +17,16 @@ HELP = {
     "mbar.alias": "keep other objects away from the memory of live mbarriers",
     "mbar.count": "initialise the mbarrier with the number of arrivals that are executed in each phase",
     "mbar.tx_bytes": "expect in each phase exactly the bytes of the copies that complete in it",
-    "mbar.unobserved_phase": "wait for the phase before the one that is arrived for",
+    "mbar.unobserved_phase": "wait for the phase before the one that is arrived for; if all arrivals are meant for one "
+    "phase, let the mbarrier count them all",
     "mbar.scope": 'arrive and wait with scope="cluster" where threads of another CTA take part',
     "mbar.lane_release": "warp_sync() before the single arrive, or let every lane (for wgmma: every warp) arrive",
     "wgmma.reg_fence": "execute wgmma_fence() between the register access and the wgmma",
     "wgmma.reg_inflight": "wait for the wgmma group before its registers are touched",
     "wgmma.convergence": "let all 128 threads of a warpgroup execute it",
     "group.wrong_thread": "wait in the thread that issued and committed the operations",
-    "group.depth": "commit the operation before the wait, and let the wait leave fewer of the youngest groups pending",
+    "group.depth": "commit the operation before the wait, and let the wait leave fewer of the youngest groups pending; "
+    "or tell of it later, behind a wait that finishes it",
     "bar.divergence": "let all threads execute it, or use bar_sync with the number of those that do",
     "bar.recycle": "let a thread that arrives wait for the generation before it arrives for the next",
     "bar.id_count_mismatch": "give all participants of a barrier the same count",

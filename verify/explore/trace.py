@@ -26,6 +26,7 @@ from exogpu.verify.explore.storage import OutOfBounds, Storage
 Value = TypeVar("Value")
 
 MOST_EVENTS = 20_000
+MOST_ITERATIONS = 200_000
 """In one thread."""
 
 
@@ -100,6 +101,7 @@ class Walk:
     env: Environment = field(init=False)
     events: list[Event] = field(default_factory=list)
     iteration: tuple[tuple[str, int], ...] = ()
+    iterations: int = 0
 
     def __post_init__(self) -> None:
         values = {**self.setting.sizes, RANK: self.cta, TID: self.lanes[0]}
@@ -195,6 +197,9 @@ class Walk:
     def _loop(self, loop: For, path: Path) -> bool:
         outside = self.iteration
         for value in range(self.index(loop.lo), self.index(loop.hi)):
+            self.iterations += 1
+            if self.iterations > MOST_ITERATIONS:
+                raise Excessive(f"a thread makes more than {MOST_ITERATIONS} trips")
             self.env[loop.var] = value
             self.iteration = (*outside, (loop.written or loop.var, value))
             if self._block(loop.body, (*path, 0)):

@@ -23,7 +23,7 @@ from exogpu.ir.terms import reduced
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.source import Span
 from exogpu.verify.declared import CLUSTER_BARRIER
-from exogpu.verify.iterations import common_period
+from exogpu.verify.iterations import MOST_RESIDUES, common_period
 from exogpu.verify.program import Applied, Barrier, Derived, Event
 from exogpu.verify.skeleton.mentions import every_ref, refs_in_loops
 from exogpu.verify.skeleton.place import Place
@@ -309,7 +309,9 @@ def _few(e: Index) -> list[int]:
     """The values of an index that goes round with one variable; empty if it does not."""
     names = index_names(e)
     period = common_period(Cmp("==", e, Int(0)), next(iter(names))) if len(names) == 1 else None
-    return sorted({evaluate(e, dict.fromkeys(names, v)) for v in range(period or 0)})
+    if period is None or period > MOST_RESIDUES:
+        return []
+    return sorted({evaluate(e, dict.fromkeys(names, v)) for v in range(period)})
 
 
 def _where(index: Index, value: int, place: Place) -> Place:

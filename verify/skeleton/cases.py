@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
+from math import prod
 
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Index, Int
@@ -21,12 +22,11 @@ def cases(skeleton: Skeleton) -> Iterator[tuple[str, Skeleton]]:
     the skeleton itself if there is none, or if the cases are too many."""
     sizes = set(skeleton.sizes)
     chosen = {v: u for v, u in skeleton.unknowns if all(index_names(a) <= sizes for a in u.args)}
-    values = list(product(*(range(u.below) for u in chosen.values()))) if chosen else []
-    if not 0 < len(values) <= MOST:
+    if not chosen or prod(u.below for u in chosen.values()) > MOST:
         yield "", skeleton
         return
     rest = tuple((v, u) for v, u in skeleton.unknowns if v not in chosen)
-    for numbers in values:
+    for numbers in product(*(range(u.below) for u in chosen.values())):
         given = tuple(Let(v, Int(number)) for v, number in zip(chosen, numbers, strict=True))
         env = {v: Int(number) for v, number in zip(chosen, numbers, strict=True)}
         bodies = tuple(replace(b, stmts=(*given, *_chosen(b.stmts, env))) for b in skeleton.bodies)

@@ -74,7 +74,7 @@ def sites(skeleton: Skeleton) -> Iterator[Site]:
             changed = replace(skeleton.bodies[n], stmts=stmts)
             return replace(skeleton, bodies=(*skeleton.bodies[:n], changed, *skeleton.bodies[n + 1 :]))
 
-        yield from _visit(body.stmts, put, elected=False)
+        yield from _visit(body.stmts, put, elected=body.role.threads == 1)
 
 
 def _visit(block: Block, put: Callable[[Block], Skeleton], *, elected: bool) -> Iterator[Site]:

@@ -27,8 +27,7 @@ def any_will_do(skeleton: Skeleton, body: Body, election: Elect) -> None:
     if any(_by_lane(unknowns, name) for s in walk(body.stmts) for name in names_in(s)):
         reason = "one lane of many is elected, and an unknown number differs between lanes"
         raise NotModelled(reason, election.span)
-    hidden = [s for s in own if isinstance(s, Check) and s not in election.body]
-    if hidden or any(isinstance(s, Let) and TID in names_in(s) for s in walk(body.stmts)):
+    if any(isinstance(s, Let) and TID in names_in(s) for s in walk(body.stmts)):
         raise NotModelled("one lane of many is elected, and others are told apart, too", election.span)
     for s in walk(body.stmts):
         told_apart = isinstance(s, If | Let) and TID in names_in(s)

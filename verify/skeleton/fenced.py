@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from exogpu.ir.index import Not
 from exogpu.ir.skeleton.operations import Arrive, BarSync, ClusterArrive, MemoryFence, Signal, WarpSync
-from exogpu.ir.skeleton.tree import TID, If, Skeleton, Stmt
-from exogpu.ir.walk import conjuncts, index_names
+from exogpu.ir.skeleton.tree import If, Skeleton, Stmt
+from exogpu.ir.walk import conjuncts
 from exogpu.verify.skeleton.place import Fenced, Place
 from exogpu.verify.skeleton.reading import Reading
 
@@ -43,9 +43,6 @@ def published(stmt: Stmt, place: Place) -> Iterator[tuple[Place, Fenced | None]]
     fence = place.fenced
     if fence is None or fence.where is None or not isinstance(stmt, Arrive | ClusterArrive | Signal):
         yield place, None if fence is None or fence.where is not None else fence
-        return
-    if TID in index_names(fence.where):
-        yield place, None
         return
     yield replace(place, guards=(*place.guards, *conjuncts(fence.where))), replace(fence, where=None)
     yield replace(place, guards=(*place.guards, *conjuncts(Not(fence.where)))), None

@@ -153,10 +153,21 @@ class Walk:
                 case _:
                     following = stmts[n + 1] if n + 1 < len(stmts) else None
                     acquired = following.scope if isinstance(following, MemoryFence) else None
-                    for where, fence in published(stmt, place):
+                    for where, fence in published(stmt, self._checked(stmt, place)):
                         self.emit.operation(stmt, where, read, Fences(fence, acquired))
-            place = replace(place, fenced=after(stmt, place, self.skeleton, read))
+            fence = after(stmt, place, self.skeleton, read)
+            some = fence is not None and fence.where is not None and TID in self._names(fence.where)
+            place = replace(place, fenced=None if some else fence)  # of some threads nothing is made of it
         return place
+
+    def _checked(self, stmt: Stmt, place: Place) -> Place:
+        """The place of a statement. A check is for all threads that may be elected; they are told apart if it is of an
+        unknown number of each."""
+        if not isinstance(stmt, Check):
+            return place
+        named = index_names(self.cond(stmt.cond, place)) - {TID}
+        explicit = place.explicit or any(TID in self._names(Var(n)) for n in named)
+        return replace(place, who=place.eligible or place.who, explicit=explicit)
 
     def let(self, stmt: Let, place: Place) -> Place:
         """A name for an expression, or the start of a counter."""
@@ -183,10 +194,8 @@ class Walk:
         self.emit.meet(stmt, place)
         if stmt.any:
             any_will_do(self.skeleton, next(b for b in self.skeleton.bodies if b.role.name == place.role.name), stmt)
-            # what is to hold for the lane that is chosen is shown for every lane
-            self.block(tuple(s for s in body if isinstance(s, Check)), place)
-            body = tuple(s for s in body if not isinstance(s, Check))
-        return self._after(body, place, self.inside(chosen, place, body))
+            place = replace(place, eligible=place.who)
+        return replace(self._after(body, place, self.inside(chosen, place, body)), eligible=())
 
     def inside(self, who: tuple[int, ...], place: Place, body: tuple[Stmt, ...]) -> tuple[int, ...]:
         """A body by some of the threads."""

@@ -7,7 +7,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from exogpu.ir.collective import WARPGROUP
-from exogpu.verify.concrete import Env, Occurrence, Part, TooLarge, Unrolling
+from exogpu.verify.concrete import Env, Occurrence, Part, Unrolling
+from exogpu.verify.nest import TooLarge
 from exogpu.verify.program import ExitAction, Program
 from exogpu.verify.skeleton.ranking import Ranking
 

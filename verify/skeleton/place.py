@@ -43,7 +43,7 @@ class Place:
     """Where the walk is: enclosing steps, guards, the threads `who` of the role, and what names stand for. `explicit`:
     some guard tests the thread together with something else, so threads are told apart one by one. `divided`: they are
     a part of the role. `given` says in which block each name got its meaning; `fenced`: what the threads have just
-    executed."""
+    executed; `eligible`: the threads of which the hardware has elected one."""
 
     path: tuple[Step, ...]
     guards: tuple[Cond, ...]
@@ -56,6 +56,7 @@ class Place:
     block: int = 0
     given: Mapping[str, int] = field(default_factory=dict)
     fenced: Fenced | None = None
+    eligible: tuple[int, ...] = ()
 
     def enter(self, loop: Loop) -> Place:
         """Inside a loop."""

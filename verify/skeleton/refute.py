@@ -9,7 +9,7 @@ from math import prod
 from exogpu.ir.skeleton.objects import Mbarriers
 from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.verify.axioms import Policy
-from exogpu.verify.explore import Fault, explore, small_sizes
+from exogpu.verify.explore import Fault, TooLarge, explore, small_sizes
 from exogpu.verify.result import Counterexample, Obligation, Sizes, Status
 
 FIRST = 3
@@ -28,10 +28,14 @@ def refutation(
     others = ({n: v for n, v in s if n in skeleton.sizes} for s in suspected)
     new = {tuple(s.items()): s for s in others if s not in sizes}
     sizes += sorted(new.values(), key=lambda s: (max(s.values(), default=0), *s.values()))
+    excessive: list[dict[str, int]] = []
     for tried in islice(sizes, MORE + MOST_SUSPECTED):
+        if any(all(n <= tried[name] for name, n in other.items()) for other in excessive):
+            continue  # there is more to execute than at sizes at which there was too much
         found = explore(skeleton, tried, policy.in_force, effort=2 if thorough else 1)
         if isinstance(found, Fault):
             return _obligation(found)
+        excessive += [tried] if isinstance(found, TooLarge) else []
     return None
 
 

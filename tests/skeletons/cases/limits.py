@@ -38,9 +38,53 @@ def value_in_two_places(n: size):
             last = i % 2
 
 
+@skeleton
+def barrier_of_many_residues(n: size):
+    with role("all", threads=128):
+        for i in range(n):
+            bar_sync(i % 1_000_000_000, 128)
+
+
+@skeleton
+def one_of_very_many():
+    """A number that is the same in the whole run, with more values than can be told apart."""
+    b = mbarrier(count=1)
+    with role("all", threads=1):
+        if unknown("k", below=1_000_000_000) == 3:
+            arrive(b)
+        else:
+            arrive(b)
+        wait(b, parity=0)
+
+
+@skeleton
+def many_steps():
+    with role("all", threads=1):
+        c = 0
+        for i in range(1_000_000_000):
+            c += 1
+        check(c == 1_000_000_000)
+
+
+@skeleton
+def many_arrivals(n: size):
+    b = mbarrier(count=1)
+    with role("all", threads=1):
+        for i in range(1_000_000_000):
+            arrive(b)
+            wait(b, parity=i)
+
+
 LIMITS = (
     ("the trip count of a loop is an unknown number", unknown_trips),
     ("the trip count of a loop depends on the thread", trips_of_the_thread),
     ("which barrier is meant depends on more than one thing", barrier_of_two_loops),
+    ("which barrier is meant depends on more than one thing", barrier_of_many_residues),
     ("`last` gets a value in more than one place", value_in_two_places),
+)
+
+ENDLESS = (
+    ("PROVED", one_of_very_many),
+    ("PROVED", many_steps),
+    ("UNKNOWN", many_arrivals),
 )

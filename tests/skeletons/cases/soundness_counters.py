@@ -204,6 +204,22 @@ def between_bytes(behind):
     return kernel
 
 
+def checked_where_elected(threads, ahead):
+    """What an elected lane checks holds where it stands, behind what the lane has done before."""
+
+    @skeleton
+    def kernel(n: size):
+        with role("p", threads=threads):
+            c = 0
+            for i in range(n):
+                with elect(any=True):
+                    c += 1
+                    k = i + ahead
+                    check(c == k)
+
+    return kernel
+
+
 TWINS = [
     ("deadlock.cycle", steps(False), steps(True)),
     ("race.waw", named(False), named(True)),
@@ -215,4 +231,6 @@ TWINS = [
     ("deadlock.cycle | mbar.parity_alias", by_one_lane(True), by_one_lane(False)),
     ("seq.mismatch", by_one_lane(False, behind=True), by_one_lane(False)),
     ("mbar.tx_bytes", between_bytes(False), between_bytes(True)),
+    ("seq.mismatch", checked_where_elected(1, 0), checked_where_elected(1, 1)),
+    ("seq.mismatch", checked_where_elected(32, 0), checked_where_elected(32, 1)),
 ]

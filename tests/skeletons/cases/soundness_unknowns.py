@@ -171,6 +171,40 @@ def parities_of_a_cta(factor):
     return kernel
 
 
+def fenced(alike):
+    """Before all threads signal, all have executed a fence, or those have of which nothing is known."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(4)
+        f = flags()
+        with role("a", threads=4):
+            store(x[tid])
+            if alike:
+                fence("gpu")
+            else:
+                if pred("p", tid):
+                    fence("gpu")
+            signal_add(f, 1, relaxed=True)
+        with role("b", threads=1):
+            spin(f, 4)
+            load(x)
+
+    return kernel
+
+
+def checked(most):
+    """A condition on an unknown number of each thread."""
+
+    @skeleton
+    def kernel(n: size):
+        with role("a", threads=4):
+            for i in range(n):
+                check(unknown("k", tid, i, below=3) + tid <= most + tid)
+
+    return kernel
+
+
 TWINS = [
     ("race.waw", cells(False), cells(True)),
     ("deadlock.cycle", trips(False), trips(True)),
@@ -181,4 +215,6 @@ TWINS = [
     ("deadlock.cycle", ends(1), ends(0)),
     ("race.raw | race.war", elected(True), elected(False)),
     ("deadlock.cycle", parities_of_a_cta(1), parities_of_a_cta(2)),
+    ("race.raw", fenced(False), fenced(True)),
+    ("seq.mismatch", checked(1), checked(2)),
 ]

@@ -39,13 +39,37 @@ def refutation(
     return None
 
 
-def turned(skeleton: Skeleton, policy: Policy) -> Obligation | None:
-    """A fault at the smallest sizes at which nested loops go round all rings more than twice, if one is found."""
+def turned(skeleton: Skeleton, policy: Policy, *, lowered: bool) -> Obligation | None:
+    """A fault at the smallest sizes at which loops go round all rings more than twice, nested ones together or one size
+    alone, if one is found; `lowered`: with each size as small as the others let it be."""
+    for tried in _turns(skeleton):
+        found = explore(skeleton, tried, policy.in_force)
+        if isinstance(found, Fault):
+            return _obligation(_lowered(skeleton, found, policy) if lowered else found, minimal=False)
+    return None
+
+
+def _lowered(skeleton: Skeleton, fault: Fault, policy: Policy) -> Fault:
+    for name in skeleton.sizes:
+        now = dict(fault.sizes)
+        smaller = (s for s in small_sizes(skeleton) if s[name] < now[name] and s == {**now, name: s[name]})
+        faults = (explore(skeleton, s, policy.in_force) for s in smaller)
+        fault = next((f for f in faults if isinstance(f, Fault)), fault)
+    return fault
+
+
+def _turns(skeleton: Skeleton) -> Iterator[dict[str, int]]:
+    """The sizes, each once."""
     rings = [prod(o.shape) for o in skeleton.objects if isinstance(o, Mbarriers)]
-    trips = next(n for n in count(1) if n ** max(1, len(skeleton.sizes)) > 2 * max(rings, default=0))
-    tried = next((s for s in small_sizes(skeleton) if min(s.values(), default=0) >= trips), None)
-    found = explore(skeleton, tried, policy.in_force) if tried is not None else None
-    return _obligation(found, minimal=False) if isinstance(found, Fault) else None
+    alone = 2 * max(rings, default=0) + 1
+    together = next(n for n in count(1) if n ** max(1, len(skeleton.sizes)) >= alone)
+    wanted = (dict.fromkeys(skeleton.sizes, together), *({name: alone} for name in skeleton.sizes))
+    told: list[dict[str, int]] = []
+    for least in wanted:
+        tried = next((s for s in small_sizes(skeleton) if all(s[n] >= least.get(n, 1) for n in s)), None)
+        if tried is not None and tried not in told:
+            told.append(tried)
+            yield tried
 
 
 def _obligation(fault: Fault, *, minimal: bool = True) -> Obligation:

@@ -39,13 +39,15 @@ from exogpu.verify.workers import spread
 
 def verify_skeleton(skeleton: Skeleton, policy: Policy = DEFAULT, *, jobs: int = 1, hasty: bool = False) -> Report:
     """The verdict on a skeleton. A `hasty` one is reached sooner if something is wrong: executions may be larger than
-    they have to be, and what is not shown is not all told."""
+    they have to be, and what is not shown is not all told. Executions come first, as a proof that fails takes long."""
     started = time.perf_counter()
     features = sorted({s.feature for s in every_statement(skeleton) if isinstance(s, Unsupported)})
     if features:
         reason = f"there is no model of {', '.join(features)}"
         return _report(skeleton, Status.UNSUPPORTED, (), started, policy, reason)
-    fault = refutation(skeleton, policy, thorough=False) or (turned(skeleton, policy) if hasty else None)
+    fault = refutation(skeleton, policy, thorough=False)
+    if fault is None:
+        fault = turned(skeleton, policy, lowered=not hasty)
     if fault is not None:
         return _report(skeleton, Status.REFUTED, (fault,), started, policy)
     if _impossible(skeleton, policy):

@@ -15,8 +15,8 @@ from exogpu.smt.z3_terms import Z3Terms
 
 RLIMIT = 20_000_000
 """Z3 resource units per check: the budget that decides UNKNOWN, repeatable on every machine."""
-FIRST = (50_000, 1_000_000)
-"""Units of the first attempts at a check. Nearly every check takes fewer; one that does not is mostly caught in a bad
+FIRST = 1_000_000
+"""Units of the first attempt at a check. Nearly every check takes fewer; one that does not is mostly caught in a bad
 branch, which another random seed leaves (heavy tails: Gomes, Selman, Crato, Kautz 2000)."""
 WALL_MS = 60_000
 """Safety net only; an answer never depends on it unless a check takes a minute."""
@@ -63,7 +63,7 @@ class Engine:
     def attempts(self) -> Mapping[bool, tuple[z3.ParamsRef, ...]]:
         """Settings for one attempt after another, by whether unsat cores are to be small. A budget that is not much
         larger than that of a first attempt is spent at once: a broken-off attempt slows down the next in its solver."""
-        budgets = [*(units for units in FIRST if 10 * units < self._rlimit), self._rlimit]
+        budgets = [FIRST, self._rlimit] if 10 * FIRST < self._rlimit else [self._rlimit]
         return {
             small: tuple(self._settings(seed, units, small_cores=small) for seed, units in enumerate(budgets))
             for small in (True, False)

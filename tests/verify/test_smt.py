@@ -58,8 +58,7 @@ def test_product_facts_hold_for_real_products(u: int, v: int, s: int) -> None:
 
 def test_a_small_budget_is_spent_in_one_attempt() -> None:
     """One broken off first has cost proofs of `equiv` that fit the budget."""
-    most = 10 * FIRST[0]
-    for rlimit, attempts in ((1, 1), (FIRST[0], 1), (most, 1), (most + 1, 2), (10 * FIRST[1], 2), (RLIMIT, 3)):
+    for rlimit, attempts in ((1, 1), (FIRST, 1), (10 * FIRST, 1), (10 * FIRST + 1, 2), (RLIMIT, 2)):
         engine = Engine(TermApi(), rlimit)
         assert [len(engine.attempts[small]) for small in (True, False)] == [attempts, attempts]
 

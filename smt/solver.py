@@ -63,7 +63,7 @@ class Engine:
     def attempts(self) -> Mapping[bool, tuple[z3.ParamsRef, ...]]:
         """Settings for one attempt after another, by whether unsat cores are to be small. A budget that is not much
         larger than that of a first attempt is spent at once: a broken-off attempt slows down the next in its solver."""
-        budgets = [FIRST, self._rlimit] if 10 * FIRST < self._rlimit else [self._rlimit]
+        budgets = [FIRST, self._rlimit] if self._rlimit > 10 * FIRST else [self._rlimit]
         return {
             small: tuple(self._settings(seed, units, small_cores=small) for seed, units in enumerate(budgets))
             for small in (True, False)

@@ -130,13 +130,15 @@ def _in_one_phase(one: Event, other: Event) -> Property:
 
 
 def _turns(program: Program, barrier: Barrier, flow: Flow) -> list[Turn]:
-    """The turns of a flow, as a thread at a small size takes them."""
-    if flow.rate == 1:
-        return [Turn(flow, 0, flow.statements)]
+    """The turns of a flow, as a thread at a small size takes them; with any of its statements where they all move the
+    same, or where none is seen."""
+    if flow.rate == 1 or len(frozenset(map(weight, flow.statements))) == 1:
+        return [Turn(flow, n, flow.statements) for n in range(flow.rate)]
     found: list[set[int]] = [set() for _ in range(flow.rate)]
     for n, o in enumerate(by_thread(program, flow.statements, flow.threads(program)[0], barrier)):
         found[n % flow.rate].add(o.event.id)
-    return [Turn(flow, n, tuple(e for e in flow.statements if e.id in ids)) for n, ids in enumerate(found) if ids]
+    at = (tuple(e for e in flow.statements if e.id in ids) for ids in found)
+    return [Turn(flow, n, seen or flow.statements) for n, seen in enumerate(at)]
 
 
 def _in_turn(flow: Flow, turns: Sequence[Turn]) -> Iterator[Property]:

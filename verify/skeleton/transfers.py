@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
+from math import prod
 
 from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.terms import Formula
@@ -25,6 +26,8 @@ from exogpu.verify.skeleton.settle import obligation, settle
 
 MOST_BYTES = (1 << 20) - 1
 """In a phase (PTX ISA, mbarrier)."""
+MOST_COMBINATIONS = 256
+"""Of statements that may move the bytes of a phase."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +169,7 @@ def _number(model: Model, phases: Phases, flow: Flow, x: Instance) -> Poly:
 def _together(barrier: Barrier, cta: int, turns: Sequence[Turn], rest: int) -> Iterator[Property]:
     """Statements of one phase whose bytes, with the `rest` that is the same in all, do not cancel out, do not occur;
     and all threads of a turn are at the same statement."""
-    if len(turns) > len(TAGS):
+    if len(turns) > len(TAGS) or prod(len(t.statements) for t in turns) > MOST_COMBINATIONS:
         raise NoClosedForm("the bytes of a phase vary in too many statements")
     for chosen in product(*(t.statements for t in turns)):
         if chosen and rest + sum(t.threads(cta) * weight(e) for t, e in zip(turns, chosen, strict=True)):

@@ -37,6 +37,7 @@ from exogpu.verify.skeleton.unsupported import NotModelled
 
 PUBLISHED = (Needs(), Needs(fence=FenceKind.INIT))
 """Ways to learn of an initialisation: as of every write, or behind a fence that is made for it."""
+A_ROUND_EACH = "begin, use and end each life in an iteration of a loop, or use an mbarrier for each"
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,6 +341,9 @@ def numbered_lives(
         return lives, numbers
     phases = len(_walk(program, arriving.statements, barrier)) // arriving.rate
     lives = replace(lives, rounds=_rounds(program, lives))
+    if lives.rounds is None and not phases:
+        unseen = f"how many phases a life of `{barrier.name}` has is not seen at a small size"
+        raise NotModelled(unseen, barrier.span, A_ROUND_EACH)
     if lives.rounds is None and phases % (begun * barrier.ring):
         raise NotModelled(f"the lives of {barrier.name} do not have equally many phases in each slot", barrier.span)
     lags: dict[int, int] = {}

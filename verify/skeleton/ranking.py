@@ -220,9 +220,11 @@ class Ranking:
                             yield self._later(x, y)
 
     def _whole(self, item: Item) -> Iterator[Event]:
-        """Statements of an item, by different threads, as if executed in every iteration of the loops around."""
+        """Statements of an item, by different threads or in other loops, as if executed in every iteration of these: a
+        loop in the item may have none while others are executed."""
         inside = (e for e in self.acting if item in [i for i, _ in around(e)])
-        for event in {executors(self.program, e): e for e in inside}.values():
+        found = {(executors(self.program, e), _sequential(e)): e for e in inside}
+        for event in found.values():
             yield replace(event, guards=tuple(thread_guards(event)))
 
     def _later(self, one: Event, other: Event) -> Property:
@@ -353,6 +355,10 @@ def around(event: Event) -> Iterator[tuple[Item, Loop | None]]:
         yield item, sequential
         if sequential is None:
             return
+
+
+def _sequential(event: Event) -> tuple[Loop, ...]:
+    return tuple(loop for loop in event.loops if loop.kind is LoopKind.SEQ)
 
 
 def _less(ctx: Context, one: Sequence[Poly], other: Sequence[Poly]) -> Formula:

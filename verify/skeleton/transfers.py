@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
+from math import prod
 
 from exogpu.smt.poly import ZERO, Poly
 from exogpu.smt.terms import Formula
@@ -25,6 +26,8 @@ from exogpu.verify.skeleton.settle import obligation, settle
 
 MOST_BYTES = (1 << 20) - 1
 """In a phase (PTX ISA, mbarrier)."""
+MOST_COMBINATIONS = 256
+"""Of statements that may move the bytes of a phase."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +133,15 @@ def _in_one_phase(one: Event, other: Event) -> Property:
 
 
 def _turns(program: Program, barrier: Barrier, flow: Flow) -> list[Turn]:
-    """The turns of a flow, as a thread at a small size takes them."""
-    if flow.rate == 1:
-        return [Turn(flow, 0, flow.statements)]
+    """The turns of a flow, as a thread at a small size takes them; with any of its statements where they all move the
+    same, or where none is seen."""
+    if flow.rate == 1 or len(frozenset(map(weight, flow.statements))) == 1:
+        return [Turn(flow, n, flow.statements) for n in range(flow.rate)]
     found: list[set[int]] = [set() for _ in range(flow.rate)]
     for n, o in enumerate(by_thread(program, flow.statements, flow.threads(program)[0], barrier)):
         found[n % flow.rate].add(o.event.id)
-    return [Turn(flow, n, tuple(e for e in flow.statements if e.id in ids)) for n, ids in enumerate(found) if ids]
+    at = (tuple(e for e in flow.statements if e.id in ids) for ids in found)
+    return [Turn(flow, n, seen or flow.statements) for n, seen in enumerate(at)]
 
 
 def _in_turn(flow: Flow, turns: Sequence[Turn]) -> Iterator[Property]:
@@ -164,7 +169,7 @@ def _number(model: Model, phases: Phases, flow: Flow, x: Instance) -> Poly:
 def _together(barrier: Barrier, cta: int, turns: Sequence[Turn], rest: int) -> Iterator[Property]:
     """Statements of one phase whose bytes, with the `rest` that is the same in all, do not cancel out, do not occur;
     and all threads of a turn are at the same statement."""
-    if len(turns) > len(TAGS):
+    if len(turns) > len(TAGS) or prod(len(t.statements) for t in turns) > MOST_COMBINATIONS:
         raise NoClosedForm("the bytes of a phase vary in too many statements")
     for chosen in product(*(t.statements for t in turns)):
         if chosen and rest + sum(t.threads(cta) * weight(e) for t, e in zip(turns, chosen, strict=True)):

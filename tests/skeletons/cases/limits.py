@@ -75,11 +75,28 @@ def many_arrivals(n: size):
             wait(b, parity=i)
 
 
+@skeleton
+def lives_with_phases_from_a_size_on(n: size):
+    f = mbarrier()
+    with role("all", threads=1):
+        init(f, 1)
+        if n >= 9:
+            arrive(f)
+            wait(f, parity=0)
+        inval(f)
+        init(f, 1)
+        if n >= 9:
+            arrive(f)
+            wait(f, parity=0)
+        inval(f)
+
+
 LIMITS = (
     ("the trip count of a loop is an unknown number", unknown_trips),
     ("the trip count of a loop depends on the thread", trips_of_the_thread),
     ("which barrier is meant depends on more than one thing", barrier_of_two_loops),
     ("which barrier is meant depends on more than one thing", barrier_of_many_residues),
+    ("how many phases a life of `f` has is not seen at a small size", lives_with_phases_from_a_size_on),
     ("`last` gets a value in more than one place", value_in_two_places),
 )
 

@@ -111,10 +111,29 @@ def multicast(targets):
     return kernel
 
 
+def from_a_size_on(announced, first=5):
+    """A phase of two arrivals and two copies that there is at larger sizes only."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(count=2)
+        x = smem(2)
+        with role("p", threads=1):
+            if n >= first:
+                arrive(full, tx=announced)
+                arrive(full, tx=announced)
+                tma_load(x[0], full, bytes=64)
+                tma_load(x[1], full, bytes=64)
+                wait(full, parity=0)
+
+    return kernel
+
+
 TWINS = [
     ("tx/full", loads(second=16), loads()),
     ("tx/full", loads(announced=32), loads(early=True)),
     ("announced/full", expects(True), expects(False)),
     ("tx/full", sometimes(True), sometimes(False)),
     ("tx/full", multicast(1), multicast(2)),
+    ("tx/full", from_a_size_on(96), from_a_size_on(64)),
 ]

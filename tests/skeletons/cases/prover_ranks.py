@@ -170,6 +170,34 @@ def two_halves(second):
     return kernel
 
 
+def answered(first, most=5):
+    """From a size on, a role waits in a loop for what another does when it has heard of the time behind this loop, or
+    before it; an inner loop with other statements has iterations at smaller sizes only."""
+
+    @skeleton
+    def kernel(m: size):
+        asked = mbarrier(count=32)
+        answer = mbarrier(count=32)
+        with role("a", warps=1):
+            if first:
+                arrive(asked)
+            for i in range(1):
+                for j in range(2):
+                    if m >= most:
+                        if j == 0:
+                            wait(answer, parity=0)
+                    for k in range(most - m):
+                        warp_sync()
+            if not first:
+                arrive(asked)
+        with role("b", warps=1):
+            wait(asked, parity=0)
+            if m >= most:
+                arrive(answer)
+
+    return kernel
+
+
 TWINS = [
     ("race.raw", nests(6, True, False, ahead=1), nests(6, True, False)),
     ("race.raw", nests(7, False, True, ahead=1), nests(7, False, True)),
@@ -182,4 +210,5 @@ TWINS = [
     ("progress", announced_later(True, 3), announced_later(True, 2)),
     ("parity/empty", ahead(3, more=1), ahead(3)),
     ("progress", two_halves(0), two_halves(1)),
+    ("progress", answered(False), answered(True)),
 ]

@@ -18,7 +18,6 @@ from exogpu.codegen.lower.kernel import (
     PointerParam,
     ScalarParam,
     SizeParam,
-    buffer_infos,
     lower,
 )
 from exogpu.codegen.manifest import (
@@ -33,6 +32,7 @@ from exogpu.codegen.manifest import (
 )
 from exogpu.codegen.nvrtc import TARGET, compile_cubin
 from exogpu.codegen.ptxas import Resources, check_log
+from exogpu.ir.buffers import buffers_of
 from exogpu.ir.index import Index
 from exogpu.ir.print_expr import cond_text
 from exogpu.ir.printer import to_source
@@ -112,7 +112,7 @@ def task_bounds(proc: Proc) -> tuple[tuple[Index, Index], ...]:
 
 def tensor_alignments(proc: Proc, lowered: Lowered) -> dict[str, int]:
     """For each tensor, what its address and row pitch in bytes must be multiples of."""
-    infos = buffer_infos(proc)
+    infos = buffers_of(proc)
     needs = {a.name: a.dtype.bytes for a in proc.args if isinstance(a, TensorArg)}
     for param in lowered.params:
         if isinstance(param, MapParam):

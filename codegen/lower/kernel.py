@@ -31,14 +31,14 @@ from exogpu.codegen.lower.state import C_TYPES, Gathered, MapSpec, State, barrie
 from exogpu.codegen.lower.statement import lower_block
 from exogpu.codegen.lower.team import CTA_RANK, cluster, plus
 from exogpu.codegen.specialise import project, size_facts, specialise
+from exogpu.ir.buffers import buffers_of
 from exogpu.ir.collective import WARP
-from exogpu.ir.index import Int
-from exogpu.ir.instr import BufferInfo, Mode
+from exogpu.ir.instr import Mode
 from exogpu.ir.layout import SharedLayout, plan_layout
 from exogpu.ir.named import plan_barriers
 from exogpu.ir.proc import Proc, RoleDecl, ScalarArg, SizeArg, TensorArg
-from exogpu.ir.stmt import Alloc, Arrive, Assign, Block, InstrCall
-from exogpu.ir.types import Gmem, Scalar
+from exogpu.ir.stmt import Arrive, Assign, Block, InstrCall
+from exogpu.ir.types import Scalar
 from exogpu.ir.walk import walk
 
 
@@ -91,15 +91,6 @@ class Lowered:
     written: frozenset[str]
 
 
-def buffer_infos(proc: Proc) -> dict[str, BufferInfo]:
-    """Every tensor and allocation of a procedure, by name."""
-    infos = {a.name: BufferInfo(a.dtype, Gmem(), a.shape) for a in proc.args if isinstance(a, TensorArg)}
-    for stmt in walk(proc.body):
-        if isinstance(stmt, Alloc):
-            infos[stmt.name] = BufferInfo(stmt.dtype, stmt.memory, tuple(Int(n) for n in stmt.shape))
-    return infos
-
-
 def written_buffers(body: Block) -> frozenset[str]:
     """Buffers that some statement writes."""
     names: set[str] = set()
@@ -147,7 +138,7 @@ def _roles(proc: Proc, layout: SharedLayout, gathered: Gathered, written: frozen
         body = specialise(project(proc.body, role), facts)
         plan = plan_counters(proc, body)
         team = cluster(proc.block.threads, proc.block.cluster)
-        state = State(proc, buffer_infos(proc), written, layout, gathered, plan, team, facts)
+        state = State(proc, buffers_of(proc), written, layout, gathered, plan, team, facts)
         nodes = lower_block(state, body, ())
         check_advances(plan, nodes)
         return (*declare_counters(plan.counters), *nodes)

@@ -1,8 +1,8 @@
 """Elections by hardware: a proof for the first lane is one for whichever is chosen, if nothing else tells lanes apart.
 
-That is so if no condition of the role tests the thread, no unknown number depends on it, the chosen lane's own
-statements do not mention it, and memory is named by thread alike everywhere: renaming lanes, and the cells that they
-name, turns one election into another.
+That is so if no condition of the role tells the threads of a unit apart (in a warp `tid // 32` does not), no unknown
+number depends on the thread, nor does what the chosen one executes, and memory is named by thread alike everywhere:
+renaming the threads of each unit, and the cells that they name, turns one election into another.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from exogpu.ir.skeleton.tree import TID, Body, Elect, If, Let, Skeleton, Unknown
 from exogpu.ir.skeleton.walk import walk
 from exogpu.ir.stmt import Point, Range
 from exogpu.ir.walk import index_names
-from exogpu.verify.skeleton.mentions import names_in, refs_in
+from exogpu.verify.skeleton.mentions import differs, names_in, refs_in, tells_apart
 from exogpu.verify.skeleton.unsupported import NotModelled
+
+HELP = "write `elect()` if it is known to be the first lane, or keep what differs between lanes to a role of its own"
 
 
 def any_will_do(skeleton: Skeleton, body: Body, election: Elect) -> None:
     """Raises `NotModelled` if the chosen lane may make a difference."""
-    own = list(walk(election.body))
+    own, unit = list(walk(election.body)), body.role.unit
     unknowns = dict(skeleton.unknowns)
     if any(_by_lane(unknowns, name) for s in walk(body.stmts) for name in names_in(s)):
         reason = "one lane of many is elected, and an unknown number differs between lanes"
-        raise NotModelled(reason, election.span)
-    if any(isinstance(s, Let) and TID in names_in(s) for s in walk(body.stmts)):
-        raise NotModelled("one lane of many is elected, and others are told apart, too", election.span)
+        raise NotModelled(reason, election.span, HELP)
     for s in walk(body.stmts):
-        told_apart = isinstance(s, If | Let) and TID in names_in(s)
-        named = s in own and not isinstance(s, Check) and TID in names_in(s)
+        told_apart = isinstance(s, If | Let) and tells_apart(s, unit)
+        named = s in own and not isinstance(s, Check) and tells_apart(s, unit)
         if told_apart or named or (isinstance(s, Elect) and not s.any):
-            raise NotModelled("one lane of many is elected, and others are told apart, too", election.span)
+            raise NotModelled("one lane of many is elected, and others are told apart, too", election.span, HELP)
     for ref in _by_thread(body):
         for other in (r for b in skeleton.bodies for s in walk(b.stmts) for r in refs_in(s) if r.name == ref.name):
-            if not _alike(skeleton, ref, other):
-                raise NotModelled(f"parts of `{ref.name}` are told apart otherwise than by lane", election.span)
+            if not _alike(skeleton, unit, ref, other):
+                raise NotModelled(f"parts of `{ref.name}` are told apart otherwise than by lane", election.span, HELP)
 
 
 def _by_lane(unknowns: Mapping[str, Unknown], name: str) -> bool:
@@ -47,15 +47,16 @@ def _by_lane(unknowns: Mapping[str, Unknown], name: str) -> bool:
 
 
 def _by_thread(body: Body) -> Iterator[Ref]:
+    unit = body.role.unit
     for s in walk(body.stmts):
-        yield from (r for r in refs_in(s) if any(TID in index_names(_low(d)) for d in r.dims))
+        yield from (r for r in refs_in(s) if any(differs(_low(d), unit) for d in r.dims))
 
 
 def _low(dim: Point | Range) -> Index:
     return dim.lo if isinstance(dim, Range) else dim.index
 
 
-def _alike(skeleton: Skeleton, ref: Ref, other: Ref) -> bool:
+def _alike(skeleton: Skeleton, unit: int, ref: Ref, other: Ref) -> bool:
     """Where one window names cells by thread, the other names all of them, or the same ones."""
     laid_over = {o.overlay for o in skeleton.objects if isinstance(o, Shared)}
     own = next((o for o in skeleton.objects if o.name == ref.name and isinstance(o, Shared)), None)
@@ -64,6 +65,6 @@ def _alike(skeleton: Skeleton, ref: Ref, other: Ref) -> bool:
         return False
     for extent, mine, theirs in zip(shape, ref.dims, other.dims, strict=True):
         whole = isinstance(theirs, Range) and theirs.extent == extent
-        if TID in index_names(_low(mine)) and not whole and theirs != mine:
+        if differs(_low(mine), unit) and not whole and theirs != mine:
             return False
     return True

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 
-from exogpu.ir.index import Bin, BoolOp, Cmp, Not, Var
+from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.skeleton.objects import Ref
-from exogpu.ir.skeleton.tree import Block, Elect, For, If, Skeleton, Stmt
+from exogpu.ir.skeleton.tree import TID, Block, Elect, For, If, Skeleton, Stmt
 from exogpu.ir.skeleton.walk import children, every_statement
 from exogpu.ir.stmt import Point, Range
 from exogpu.ir.walk import index_names
@@ -41,23 +41,47 @@ def refs_in(stmt: Stmt) -> Iterator[Ref]:
 
 def names_in(stmt: Stmt) -> frozenset[str]:
     """The variables that a statement's own expressions mention, those of nested statements left out."""
-    out = frozenset[str]()
-    for f in fields(stmt):
-        out |= _mentioned(getattr(stmt, f.name))
-    return out
+    return frozenset[str]().union(*map(index_names, _own(stmt)))
 
 
-def _mentioned(value: object) -> frozenset[str]:
-    match value:
-        case Var() | Bin() | Cmp() | BoolOp() | Not():
-            return index_names(value)
-        case Ref(dims=dims, cta=cta):
-            return _mentioned(dims) | _mentioned(cta)
-        case Point(index=index):
-            return _mentioned(index)
-        case Range(lo=lo):
-            return _mentioned(lo)
-        case tuple() if not any(isinstance(v, Elect | For | If) for v in value):
-            return frozenset[str]().union(*(_mentioned(v) for v in value))
+def tells_apart(stmt: Stmt, unit: int) -> bool:
+    """Whether a statement's own expressions may have other values for other threads of a unit of so many."""
+    return any(differs(e, unit) for e in _own(stmt))
+
+
+def differs(e: Index | Cond, unit: int) -> bool:
+    """Whether an expression may have another value for another thread of a unit; in a warp `tid // 32` has not."""
+    match e:
+        case Bin("//", Var(name), Int(n)) if name == TID and n > 0 and n % unit == 0:
+            return False
+        case Bin(_, left, right) | Cmp(_, left, right):
+            return differs(left, unit) or differs(right, unit)
+        case BoolOp(_, args):
+            return any(differs(a, unit) for a in args)
+        case Not(arg):
+            return differs(arg, unit)
         case _:
-            return frozenset()
+            return TID in index_names(e)
+
+
+def _own(stmt: Stmt) -> Iterator[Index | Cond]:
+    """A statement's own expressions, those of nested statements left out."""
+    for f in fields(stmt):
+        yield from _expressions(getattr(stmt, f.name))
+
+
+def _expressions(value: object) -> Iterator[Index | Cond]:
+    match value:
+        case Var() | Int() | Bin() | Cmp() | BoolOp() | Not():
+            yield value
+        case Ref(dims=dims, cta=cta):
+            yield from _expressions((*dims, cta))
+        case Point(index=index):
+            yield index
+        case Range(lo=lo):
+            yield lo
+        case tuple() if not any(isinstance(v, Elect | For | If) for v in value):
+            for v in value:
+                yield from _expressions(v)
+        case _:
+            return

@@ -91,7 +91,18 @@ def lives_with_phases_from_a_size_on(n: size):
         inval(f)
 
 
+@skeleton
+def elected_of_some_lanes():
+    """The hardware chooses among lanes that are told apart; nobody knows which of them it takes."""
+    x = smem(32)
+    with role("all", warps=1):
+        if lane < 4:
+            with elect(any=True):
+                store(x[0])
+
+
 LIMITS = (
+    ("one lane of many is elected, and others are told apart, too", elected_of_some_lanes),
     ("the trip count of a loop is an unknown number", unknown_trips),
     ("the trip count of a loop depends on the thread", trips_of_the_thread),
     ("which barrier is meant depends on more than one thing", barrier_of_two_loops),

@@ -212,6 +212,33 @@ def staged(fenced):
     return kernel
 
 
+def elected_in_warps(warps):
+    """A lane that the hardware elects in each of the first warps produces, as CUTLASS writes it."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(3, count=1)
+        empty = mbarrier(3, count=4)
+        x = smem(3)
+        with role("load", warps=4):
+            if warp < warps:
+                with elect(any=True):
+                    for i in range(n):
+                        wait(empty[i % 3], parity=i // 3 + 1)
+                        arrive(full[i % 3], tx=64)
+                        tma_load(x[i % 3], full[i % 3], bytes=64)
+        with role("use", warps=4):
+            for i in range(n):
+                wait(full[i % 3], parity=i // 3)
+                load(x[i % 3])
+                proxy_fence()
+                warp_sync()
+                with elect(any=True):
+                    arrive(empty[i % 3])
+
+    return kernel
+
+
 TWINS = [
     ("bar.recycle", named(again=False), named()),
     ("bar.count", three(True), three(False)),
@@ -237,4 +264,5 @@ TWINS = [
     ("a/", products(1), products(0)),
     ("a/", products(0, meets=False), products(0)),
     ("a/", staged(False), staged(True)),
+    ("mbar.count", elected_in_warps(2), elected_in_warps(1)),
 ]

@@ -40,36 +40,53 @@ def refutation(
 
 
 def turned(skeleton: Skeleton, policy: Policy, *, lowered: bool) -> Obligation | None:
-    """A fault at the smallest sizes at which loops go round all rings more than twice, nested ones together or one size
-    alone, if one is found; `lowered`: with each size as small as the others let it be."""
+    """A fault at the smallest sizes at which loops go round all rings more than twice (nested ones together, or one
+    size alone), or at which one size is 0, if one is found; `lowered`: with each size as small as the others let it
+    be."""
     for tried in _turns(skeleton):
         found = explore(skeleton, tried, policy.in_force)
         if isinstance(found, Fault):
-            return _obligation(_lowered(skeleton, found, policy) if lowered else found, minimal=False)
+            return _lowered(skeleton, found, policy) if lowered else _obligation(found, minimal=False)
     return None
-
-
-def _lowered(skeleton: Skeleton, fault: Fault, policy: Policy) -> Fault:
-    for name in skeleton.sizes:
-        now = dict(fault.sizes)
-        smaller = (s for s in small_sizes(skeleton) if s[name] < now[name] and s == {**now, name: s[name]})
-        faults = (explore(skeleton, s, policy.in_force) for s in smaller)
-        fault = next((f for f in faults if isinstance(f, Fault)), fault)
-    return fault
 
 
 def _turns(skeleton: Skeleton) -> Iterator[dict[str, int]]:
     """The sizes, each once."""
+    names = skeleton.sizes
     rings = [prod(o.shape) for o in skeleton.objects if isinstance(o, Mbarriers)]
     alone = 2 * max(rings, default=0) + 1
-    together = next(n for n in count(1) if n ** max(1, len(skeleton.sizes)) >= alone)
-    wanted = (dict.fromkeys(skeleton.sizes, together), *({name: alone} for name in skeleton.sizes))
+    together = next(n for n in count(1) if n ** max(1, len(names)) >= alone)
+    least = [dict.fromkeys(names, together), *({**dict.fromkeys(names, 1), name: alone} for name in names)]
+    least += [{**dict.fromkeys(names, together), name: 0} for name in names if len(names) > 1]
     told: list[dict[str, int]] = []
-    for least in wanted:
-        tried = next((s for s in small_sizes(skeleton) if all(s[n] >= least.get(n, 1) for n in s)), None)
+    for wanted in least:
+        allowed = (
+            s for s in small_sizes(skeleton) if all(s[n] == 0 if w == 0 else s[n] >= w for n, w in wanted.items())
+        )
+        tried = next(allowed, None)
         if tried is not None and tried not in told:
             told.append(tried)
             yield tried
+
+
+def _lowered(skeleton: Skeleton, fault: Fault, policy: Policy) -> Obligation:
+    """A fault of smaller sizes, if there is one: first with one size smaller, then with any."""
+    for name in skeleton.sizes:
+        now = dict(fault.sizes)
+        fault = _least(skeleton, [s for s in _below(skeleton, now) if s == {**now, name: s[name]}], policy) or fault
+    smaller = _below(skeleton, dict(fault.sizes))
+    if len(smaller) > MORE:
+        return _obligation(fault, minimal=False)
+    return _obligation(_least(skeleton, smaller, policy) or fault)
+
+
+def _below(skeleton: Skeleton, sizes: dict[str, int]) -> list[dict[str, int]]:
+    return [s for s in small_sizes(skeleton) if s != sizes and all(s[n] <= sizes[n] for n in s)]
+
+
+def _least(skeleton: Skeleton, sizes: list[dict[str, int]], policy: Policy) -> Fault | None:
+    found = (explore(skeleton, s, policy.in_force) for s in sizes)
+    return next((f for f in found if isinstance(f, Fault)), None)
 
 
 def _obligation(fault: Fault, *, minimal: bool = True) -> Obligation:

@@ -18,6 +18,7 @@ from exogpu.ir.skeleton.tree import RANK, TID, For, Skeleton, Step, Stmt
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.source import Span
 from exogpu.verify.bounds import BULK_CHUNK
+from exogpu.verify.instance import LANE
 from exogpu.verify.program import (
     Access,
     Action,
@@ -254,8 +255,10 @@ class Operations:
             else:
                 wait = AwaitAction(part.name, 0, cta=Int(0), relaxed=how.relaxed, local=local)
                 event = self.event(stmt, part.place, f"spin {stmt.flag.name}", Exec.EACH, action=wait)
-            adds = isinstance(stmt, op.Signal) and stmt.adds
-            self.signals.values[event.id] = Value(substitute_index(read.index(stmt.value), names), adds)
+            value = substitute_index(read.index(stmt.value), names)
+            if isinstance(stmt, op.Spin) and LANE in index_names(value):
+                raise NotModelled("each thread spins for a value of its own", stmt.span)
+            self.signals.values[event.id] = Value(value, isinstance(stmt, op.Signal) and stmt.adds)
 
     def _collective(self, stmt: Stmt, place: Place, read: Reading, fences: Fences) -> None:
         match stmt:

@@ -23,8 +23,9 @@ from exogpu.ir.terms import reduced
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.source import Span
 from exogpu.verify.declared import CLUSTER_BARRIER
+from exogpu.verify.instance import LANE
 from exogpu.verify.iterations import MOST_RESIDUES, common_period
-from exogpu.verify.program import Applied, Barrier, Derived, Event
+from exogpu.verify.program import Applied, AwaitAction, Barrier, Derived, Event
 from exogpu.verify.skeleton.mentions import every_ref, refs_in_loops
 from exogpu.verify.skeleton.place import Place
 from exogpu.verify.skeleton.rings import Rings, by_thread, element, joined, names, shown, slot
@@ -56,6 +57,9 @@ class Value:
 
     index: Index
     adds: bool = False
+
+
+OWN_VALUE = "let one thread spin, and tell the others by a barrier"
 
 
 @dataclass
@@ -181,6 +185,12 @@ class Signals:
     def awaited(self, name: str, event: Event, parity: Index) -> None:
         """An await statement tests a parity."""
         self.parities[event.id] = parity
+
+    def valued(self, event: Event, value: Value) -> None:
+        """A signal stores a value or adds it, or a wait is for it."""
+        if isinstance(event.action, AwaitAction) and LANE in index_names(value.index):
+            raise ToldApart("each thread spins for a value of its own", event.span, OWN_VALUE)
+        self.values[event.id] = value
 
     # -- others --------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.skeleton.objects import Mbarriers
-from exogpu.ir.skeleton.operations import BarSync
+from exogpu.ir.skeleton.operations import BarSync, Spin
 from exogpu.ir.skeleton.tree import RANK, TID, Body, For, If, RoleDecl, Skeleton, Stmt
 from exogpu.ir.skeleton.walk import walk
 from exogpu.ir.stmt import Point
@@ -66,8 +66,8 @@ def folded_cond(c: Cond, who: Threads) -> Cond:
 
 
 def _mixed(skeleton: Skeleton, body: Body) -> Iterator[Index | Cond]:
-    """What may mix the thread with something else: arguments of unknown numbers, bounds, conditions, mbarriers; and ids
-    of named barriers, by which threads of a role may take turns."""
+    """What may mix the thread with something else: arguments of unknown numbers, bounds, conditions, mbarriers; ids of
+    named barriers, by which threads of a role may take turns; and values that flags are waited for."""
     unknowns = dict(skeleton.unknowns)
     mbarriers = {o.name for o in skeleton.objects if isinstance(o, Mbarriers)}
     for stmt in walk(body.stmts):
@@ -76,6 +76,8 @@ def _mixed(skeleton: Skeleton, body: Body) -> Iterator[Index | Cond]:
         yield from (e for e in _tested(stmt) if index_names(e) - {TID, RANK})
         if isinstance(stmt, BarSync) and TID in index_names(stmt.id):
             yield stmt.id
+        if isinstance(stmt, Spin) and TID in index_names(stmt.value):
+            yield stmt.value
         for ref in (r for r in refs_in(stmt) if r.name in mbarriers):
             indices = (d.index for d in ref.dims if isinstance(d, Point))
             yield from (e for e in indices if index_names(e) - {TID} and index_names(e) - {RANK})

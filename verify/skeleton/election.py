@@ -1,8 +1,8 @@
 """Elections by hardware: a proof for the first lane is one for whichever is chosen, if nothing else tells lanes apart.
 
-That is so if no condition of the role tells the threads of a unit apart (in a warp `tid // 32` does not), no unknown
-number depends on the thread, nor does what the chosen one executes, and memory is named by thread alike everywhere:
-renaming the threads of each unit, and the cells that they name, turns one election into another.
+That is so if only indices of windows tell the threads of a unit of the role apart (in a warp `tid // 32` does not), no
+unknown number depends on the thread, nor does what the chosen one executes, and memory is named by thread alike
+everywhere: renaming the threads of each unit, and the cells that they name, turns one election into another.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from exogpu.ir.index import Index
 from exogpu.ir.skeleton.objects import Ref, Shared
 from exogpu.ir.skeleton.operations import Check
-from exogpu.ir.skeleton.tree import TID, Body, Elect, If, Let, Skeleton, Unknown
+from exogpu.ir.skeleton.tree import TID, Body, Elect, Skeleton, Unknown
 from exogpu.ir.skeleton.walk import walk
 from exogpu.ir.stmt import Point, Range
 from exogpu.ir.walk import index_names
@@ -30,9 +30,8 @@ def any_will_do(skeleton: Skeleton, body: Body, election: Elect) -> None:
         reason = "one lane of many is elected, and an unknown number differs between lanes"
         raise NotModelled(reason, election.span, HELP)
     for s in walk(body.stmts):
-        told_apart = isinstance(s, If | Let) and tells_apart(s, unit)
-        named = s in own and not isinstance(s, Check) and tells_apart(s, unit)
-        if told_apart or named or (isinstance(s, Elect) and not s.any):
+        told_apart = not isinstance(s, Check) and tells_apart(s, unit, in_windows=s in own)
+        if told_apart or (isinstance(s, Elect) and not s.any):
             raise NotModelled("one lane of many is elected, and others are told apart, too", election.span, HELP)
     for ref in _by_thread(body):
         for other in (r for b in skeleton.bodies for s in walk(b.stmts) for r in refs_in(s) if r.name == ref.name):

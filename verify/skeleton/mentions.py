@@ -44,9 +44,10 @@ def names_in(stmt: Stmt) -> frozenset[str]:
     return frozenset[str]().union(*map(index_names, _own(stmt)))
 
 
-def tells_apart(stmt: Stmt, unit: int) -> bool:
-    """Whether a statement's own expressions may have other values for other threads of a unit of so many."""
-    return any(differs(e, unit) for e in _own(stmt))
+def tells_apart(stmt: Stmt, unit: int, *, in_windows: bool = True) -> bool:
+    """Whether a statement's own expressions may have other values for other threads of a unit of so many; the indices
+    of windows count or do not."""
+    return any(differs(e, unit) for e in _own(stmt, in_windows=in_windows))
 
 
 def differs(e: Index | Cond, unit: int) -> bool:
@@ -64,24 +65,24 @@ def differs(e: Index | Cond, unit: int) -> bool:
             return TID in index_names(e)
 
 
-def _own(stmt: Stmt) -> Iterator[Index | Cond]:
+def _own(stmt: Stmt, *, in_windows: bool = True) -> Iterator[Index | Cond]:
     """A statement's own expressions, those of nested statements left out."""
     for f in fields(stmt):
-        yield from _expressions(getattr(stmt, f.name))
+        yield from _expressions(getattr(stmt, f.name), in_windows)
 
 
-def _expressions(value: object) -> Iterator[Index | Cond]:
+def _expressions(value: object, in_windows: bool) -> Iterator[Index | Cond]:
     match value:
         case Var() | Int() | Bin() | Cmp() | BoolOp() | Not():
             yield value
         case Ref(dims=dims, cta=cta):
-            yield from _expressions((*dims, cta))
+            yield from _expressions((*dims, cta) if in_windows else cta, in_windows)
         case Point(index=index):
             yield index
         case Range(lo=lo):
             yield lo
         case tuple() if not any(isinstance(v, Elect | For | If) for v in value):
             for v in value:
-                yield from _expressions(v)
+                yield from _expressions(v, in_windows)
         case _:
             return

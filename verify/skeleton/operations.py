@@ -18,7 +18,6 @@ from exogpu.ir.skeleton.tree import RANK, TID, For, Skeleton, Step, Stmt
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.source import Span
 from exogpu.verify.bounds import BULK_CHUNK
-from exogpu.verify.instance import LANE
 from exogpu.verify.program import (
     Access,
     Action,
@@ -39,6 +38,7 @@ from exogpu.verify.program import (
 )
 from exogpu.verify.program import Step as PathStep
 from exogpu.verify.skeleton.barriers import NAMED, Part, Signals, Value
+from exogpu.verify.skeleton.division import folded
 from exogpu.verify.skeleton.place import Executors, Place, by_value, by_warps, executors
 from exogpu.verify.skeleton.reading import Checked, Fences, Reading, uniform
 from exogpu.verify.skeleton.unsupported import NotModelled, ToldApart
@@ -255,10 +255,9 @@ class Operations:
             else:
                 wait = AwaitAction(part.name, 0, cta=Int(0), relaxed=how.relaxed, local=local)
                 event = self.event(stmt, part.place, f"spin {stmt.flag.name}", Exec.EACH, action=wait)
-            value = substitute_index(read.index(stmt.value), names)
-            if isinstance(stmt, op.Spin) and LANE in index_names(value):
-                raise NotModelled("each thread spins for a value of its own", stmt.span)
-            self.signals.values[event.id] = Value(value, isinstance(stmt, op.Signal) and stmt.adds)
+            adds = isinstance(stmt, op.Signal) and stmt.adds
+            value = folded(read.index(stmt.value), part.place.who)
+            self.signals.valued(event, Value(substitute_index(value, names), adds))
 
     def _collective(self, stmt: Stmt, place: Place, read: Reading, fences: Fences) -> None:
         match stmt:

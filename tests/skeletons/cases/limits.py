@@ -101,7 +101,28 @@ def elected_of_some_lanes():
                 store(x[0])
 
 
+@skeleton
+def elected_of_lanes_that_wait_for_different_values():
+    f = flags()
+    with role("all", warps=1):
+        with elect(any=True):
+            signal(f, 1)
+        spin(f, tid % 2)
+
+
+@skeleton
+def spin_of_each_lane():
+    f = flags()
+    with role("writer", threads=1):
+        for i in range(32):
+            signal(f, i + 1)
+    with role("all", warps=1):
+        spin(f, tid)
+
+
 LIMITS = (
+    ("one lane of many is elected, and others are told apart, too", elected_of_lanes_that_wait_for_different_values),
+    ("each thread spins for a value of its own", spin_of_each_lane),
     ("one lane of many is elected, and others are told apart, too", elected_of_some_lanes),
     ("the trip count of a loop is an unknown number", unknown_trips),
     ("the trip count of a loop depends on the thread", trips_of_the_thread),

@@ -130,7 +130,27 @@ def counted(given):
     return kernel
 
 
+def values(least, readers):
+    """Each warp spins for a value of its own."""
+
+    @skeleton
+    def kernel():
+        f = flags()
+        x = gmem(readers)
+        with role("p", threads=1):
+            for i in range(readers):
+                store(x[i])
+                signal(f, i + 1)
+        with role("c", warps=readers):
+            spin(f, least + tid // 32)
+            load(x[tid // 32])
+
+    return kernel
+
+
 TWINS = [
+    ("race.raw", values(0, 4), values(1, 4)),
+    ("race.raw", values(0, 1), values(1, 1)),
     ("deadlock.cycle", ring(1), ring(2)),
     ("deadlock.cycle", ring(2, 3), ring(3, 3)),
     ("race.raw", both(1), both(2)),

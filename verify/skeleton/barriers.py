@@ -59,7 +59,7 @@ class Value:
     adds: bool = False
 
 
-OWN_VALUE = "let one thread spin, and tell the others by a barrier"
+OWN_VALUE = "let one thread signal or spin for all, with a barrier between it and the others"
 
 
 @dataclass
@@ -188,8 +188,9 @@ class Signals:
 
     def valued(self, event: Event, value: Value) -> None:
         """A signal stores a value or adds it, or a wait is for it."""
-        if isinstance(event.action, AwaitAction) and LANE in index_names(value.index):
-            raise ToldApart("each thread spins for a value of its own", event.span, OWN_VALUE)
+        if LANE in index_names(value.index):
+            does = "spins for" if isinstance(event.action, AwaitAction) else "signals"
+            raise ToldApart(f"each thread {does} a value of its own", event.span, OWN_VALUE)
         self.values[event.id] = value
 
     # -- others --------------------------------------------------------------------------------------------------

@@ -2,17 +2,21 @@
 
 That is so if only indices of windows tell the threads of a unit of the role apart (in a warp `tid // 32` does not), no
 unknown number depends on the thread, nor does what the chosen one executes, and memory is named by thread alike
-everywhere: renaming the threads of each unit, and the cells that they name, turns one election into another.
+everywhere. Two accesses then are ordered whoever is chosen if they are for threads that are not, and there are such:
+who is chosen executes as much and more, so nobody of these is the only one to name a cell, and none ends early.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from itertools import combinations, pairwise, product
 
+from exogpu.ir.collective import WARP
+from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Index
-from exogpu.ir.skeleton.objects import Ref, Shared
-from exogpu.ir.skeleton.operations import Check
-from exogpu.ir.skeleton.tree import TID, Body, Elect, Skeleton, Unknown
+from exogpu.ir.instr import Mode
+from exogpu.ir.skeleton.objects import Mbarriers, Ref, Shared
+from exogpu.ir.skeleton.operations import Access, Check, Exit
+from exogpu.ir.skeleton.tree import TID, Body, Elect, Skeleton
 from exogpu.ir.skeleton.walk import walk
 from exogpu.ir.stmt import Point, Range
 from exogpu.ir.walk import index_names
@@ -21,49 +25,98 @@ from exogpu.verify.skeleton.unsupported import NotModelled
 
 HELP = "write `elect()` if it is known to be the first lane, or keep what differs between lanes to a role of its own"
 
+Named = tuple[Ref, bool]
+"""A window, and whether it is only loaded."""
+
 
 def any_will_do(skeleton: Skeleton, body: Body, election: Elect) -> None:
     """Raises `NotModelled` if the chosen lane may make a difference."""
     own, unit = list(walk(election.body)), body.role.unit
-    unknowns = dict(skeleton.unknowns)
-    if any(_by_lane(unknowns, name) for s in walk(body.stmts) for name in names_in(s)):
+    if _unknown_by_lane(skeleton, body):
         reason = "one lane of many is elected, and an unknown number differs between lanes"
         raise NotModelled(reason, election.span, HELP)
     for s in walk(body.stmts):
         told_apart = not isinstance(s, Check) and tells_apart(s, unit, in_windows=s in own)
         if told_apart or (isinstance(s, Elect) and not s.any):
             raise NotModelled("one lane of many is elected, and others are told apart, too", election.span, HELP)
-    for ref in _by_thread(body):
-        for other in (r for b in skeleton.bodies for s in walk(b.stmts) for r in refs_in(s) if r.name == ref.name):
-            if not _alike(skeleton, unit, ref, other):
-                raise NotModelled(f"parts of `{ref.name}` are told apart otherwise than by lane", election.span, HELP)
+    by_lane = [named for named in _windows(body) if _differing(named[0], unit)]
+    if by_lane and any(isinstance(s, Exit) for s in own):
+        raise NotModelled("one lane of many is elected and ends, and memory is named by lane", election.span, HELP)
+    for named, other in product(by_lane, skeleton.bodies):
+        if not all(_alike(skeleton, body, named, other, window) for window in _windows(other)):
+            raise NotModelled(f"parts of `{named[0].name}` are told apart otherwise than by lane", election.span, HELP)
 
 
-def _by_lane(unknowns: Mapping[str, Unknown], name: str) -> bool:
-    """The name is one of an unknown number that depends on the thread."""
-    args = unknowns[name].args if name in unknowns else ()
-    return any(n == TID or _by_lane(unknowns, n) for a in args for n in index_names(a))
+def _unknown_by_lane(skeleton: Skeleton, body: Body) -> bool:
+    """An unknown number that the role names depends on the thread."""
+    unknowns = dict(skeleton.unknowns)
+
+    def by_lane(name: str) -> bool:
+        args = unknowns[name].args if name in unknowns else ()
+        return any(n == TID or by_lane(n) for a in args for n in index_names(a))
+
+    return any(by_lane(name) for s in walk(body.stmts) for name in names_in(s))
 
 
-def _by_thread(body: Body) -> Iterator[Ref]:
-    unit = body.role.unit
-    for s in walk(body.stmts):
-        yield from (r for r in refs_in(s) if any(differs(_low(d), unit) for d in r.dims))
+def _windows(body: Body) -> tuple[Named, ...]:
+    """The windows that a role names, each once."""
+    found = ((r, isinstance(s, Access) and s.mode is Mode.READ) for s in walk(body.stmts) for r in refs_in(s))
+    return tuple(dict.fromkeys(found))
+
+
+def _differing(ref: Ref, unit: int) -> tuple[int, ...]:
+    """The dimensions in which the threads of a unit name cells of their own."""
+    return tuple(n for n, d in enumerate(ref.dims) if differs(_low(d), unit))
 
 
 def _low(dim: Point | Range) -> Index:
     return dim.lo if isinstance(dim, Range) else dim.index
 
 
-def _alike(skeleton: Skeleton, unit: int, ref: Ref, other: Ref) -> bool:
-    """Where one window names cells by thread, the other names all of them, or the same ones."""
-    laid_over = {o.overlay for o in skeleton.objects if isinstance(o, Shared)}
+def _alike(skeleton: Skeleton, body: Body, named: Named, other: Body, window: Named) -> bool:
+    """Where one window names cells by lane, the other names all of them, or both name the same ones."""
+    (ref, loaded), (theirs, loads) = named, window
     own = next((o for o in skeleton.objects if o.name == ref.name and isinstance(o, Shared)), None)
-    shape = None if own is None or own.overlay is not None or own.name in laid_over else own.shape
-    if shape is None or len(ref.dims) != len(other.dims):
+    laid_over = {o.overlay for o in skeleton.objects if isinstance(o, Shared | Mbarriers)}
+    if own is None or own.overlay is not None or own.name in laid_over:
         return False
-    for extent, mine, theirs in zip(shape, ref.dims, other.dims, strict=True):
-        whole = isinstance(theirs, Range) and theirs.extent == extent
-        if differs(_low(mine), unit) and not whole and theirs != mine:
+    if theirs.name != ref.name or (loaded and loads):
+        return True
+    if len(theirs.dims) != len(ref.dims):
+        return False
+    told_apart = [n for n in _differing(ref, body.role.unit) if not _whole(theirs.dims[n], own.shape[n])]
+    if any(theirs.dims[n] != ref.dims[n] for n in told_apart):
+        return False
+    return not told_apart or (_evenly(ref, body) and (other is body or _as_evenly(skeleton, body, ref, other)))
+
+
+def _whole(dim: Point | Range, extent: int) -> bool:
+    return isinstance(dim, Range) and dim.extent == extent
+
+
+def _as_evenly(skeleton: Skeleton, body: Body, ref: Ref, other: Body) -> bool:
+    """Another role has as many threads, and nothing but windows tells those of a warp apart."""
+    unit = min(other.role.unit, WARP)
+    for s in walk(other.stmts):
+        if (isinstance(s, Elect) and not s.any) or (
+            not isinstance(s, Check) and tells_apart(s, unit, in_windows=False)
+        ):
             return False
-    return True
+    same = other.role.threads == body.role.threads
+    return same and not _unknown_by_lane(skeleton, other) and _evenly(ref, other)
+
+
+def _evenly(ref: Ref, body: Body) -> bool:
+    """The lanes of a unit name cells of their own; two units name the same ones, lane by lane, or none in common."""
+    role, dims = body.role, [ref.dims[n] for n in _differing(ref, body.role.unit)]
+    if any(index_names(_low(d)) != {TID} for d in dims):
+        return False
+    places = [tuple(evaluate(_low(d), {TID: t}) for d in dims) for t in range(role.threads)]
+    for n, d in enumerate(dims):
+        starts = sorted({place[n] for place in places})
+        if isinstance(d, Range) and any(b - a < d.extent for a, b in pairwise(starts)):
+            return False
+    units = {tuple(places[first : first + role.unit]) for first in range(0, role.threads, role.unit)}
+    if any(len({*unit}) < len(unit) for unit in units):
+        return False
+    return not any({*one} & {*other} for one, other in combinations(units, 2))

@@ -72,6 +72,8 @@ def flag_pieces(
                 1, partial(_whole_round, barrier=barrier, wait=wait, value=values[wait.id].index, round_=round_)
             )
         return
+    for signal in signals:
+        yield Piece(1, partial(_from_zero, barrier=barrier, signal=signal))
     for n, first in enumerate(signals):
         for second in signals[n:]:
             yield Piece(2, partial(_once, barrier=barrier, first=first, second=second))
@@ -89,6 +91,18 @@ def _whole_round(program: Program, barrier: Barrier, wait: Event, value: Index, 
     title = f"line {wait.span.line} waits for whole rounds of additions to {barrier.name}"
     base = obligation(f"flag/{barrier.name}/{wait.id}", "race.raw", title, wait.span)
     yield settle(program, base, [Property(base.name, (wait,), bad, None)])
+
+
+def _from_zero(program: Program, barrier: Barrier, signal: Event) -> Iterator[Obligation]:
+    """Whoever waits for what the flag has at first may come late."""
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        return model.ctx.lt(phases.phase(xs[0]), -1)
+
+    base = obligation(
+        f"flag/{barrier.name}/{signal.id}", "deadlock.cycle", f"{barrier.name} gets no value below 0", signal.span
+    )
+    yield settle(program, base, [Property(base.name, (signal,), bad, None)])
 
 
 def _once(program: Program, barrier: Barrier, first: Event, second: Event) -> Iterator[Obligation]:

@@ -120,7 +120,35 @@ def spin_of_each_lane():
         spin(f, tid)
 
 
+@skeleton
+def signal_of_each_lane():
+    f = flags()
+    with role("all", warps=1):
+        signal(f, tid + 1)
+    with role("reader", threads=1):
+        spin(f, 1)
+
+
+@skeleton
+def elected_that_end():
+    """A lane of `b` may go on that is elected in `a`, and read what this has not published."""
+    f = mbarrier(count=31)
+    x = smem(32)
+    with role("a", warps=1):
+        store(x[tid])
+        with elect(any=True):
+            exit()
+        arrive(f)
+    with role("b", warps=1):
+        with elect(any=True):
+            exit()
+        wait(f, parity=0)
+        load(x[tid])
+
+
 LIMITS = (
+    ("one lane of many is elected and ends, and memory is named by lane", elected_that_end),
+    ("each thread signals a value of its own", signal_of_each_lane),
     ("one lane of many is elected, and others are told apart, too", elected_of_lanes_that_wait_for_different_values),
     ("each thread spins for a value of its own", spin_of_each_lane),
     ("one lane of many is elected, and others are told apart, too", elected_of_some_lanes),

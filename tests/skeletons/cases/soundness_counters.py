@@ -220,7 +220,23 @@ def checked_where_elected(threads, ahead):
     return kernel
 
 
+def below(first):
+    """A flag falls below what it has at first, and who waits for that may come late."""
+
+    @skeleton
+    def kernel(n: size):
+        f = flags()
+        with role("p", threads=1):
+            for i in range(n):
+                signal(f, i + first)
+        with role("q", threads=1):
+            spin(f, 0)
+
+    return kernel
+
+
 TWINS = [
+    ("deadlock.cycle", below(-1), below(0)),
     ("deadlock.cycle", steps(False), steps(True)),
     ("race.waw", named(False), named(True)),
     ("bounds", starts(3), starts(2)),

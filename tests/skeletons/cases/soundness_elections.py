@@ -1,0 +1,119 @@
+"""Elections by hardware, where a proof for the first lane once stood for all, each beside a twin that differs in one
+place."""
+
+from exogpu.skeleton import *
+
+
+def read_by_first(meet):
+    """The first lane of a role reads what the first lane of another has stored. Only who is elected publishes, unless
+    all have met; then each lane may read what the same one has stored."""
+
+    @skeleton
+    def kernel():
+        f = mbarrier(count=1)
+        x = smem(32)
+        with role("a", warps=1):
+            store(x[tid])
+            if meet:
+                warp_sync()
+            with elect(any=True):
+                arrive(f)
+        with role("b", warps=1):
+            if meet:
+                wait(f, parity=0)
+                load(x[tid])
+            else:
+                with elect():
+                    wait(f, parity=0)
+                    load(x[tid])
+
+    return kernel
+
+
+def read_alone(meet):
+    """The reader is one thread; so `tid` means the first cell to it."""
+
+    @skeleton
+    def kernel():
+        f = mbarrier(count=1)
+        x = smem(32)
+        with role("a", warps=1):
+            store(x[tid])
+            if meet:
+                warp_sync()
+            with elect(any=True):
+                arrive(f)
+        with role("b", threads=1):
+            wait(f, parity=0)
+            if meet:
+                load(x)
+            else:
+                load(x[tid])
+
+    return kernel
+
+
+def neighbours(width):
+    """Windows of neighbours have a cell in common, also those of the last lane of a warp and of the first of the next,
+    or none."""
+
+    @skeleton
+    def kernel():
+        f = mbarrier(count=1)
+        x = smem(66)
+        with role("a", warps=2):
+            if warp == 1:
+                load(x[tid : tid + width])
+                with elect(any=True):
+                    arrive(f)
+            else:
+                wait(f, parity=0)
+                update(x[tid : tid + width])
+
+    return kernel
+
+
+def clamped(low):
+    """All lanes of a warp name the cell of the other's first lane, or nobody names another's."""
+
+    @skeleton
+    def kernel():
+        f = mbarrier(count=1)
+        x = smem(64)
+        with role("a", warps=2):
+            if warp == 1:
+                load(x[max(tid, low) - low])
+                with elect(any=True):
+                    arrive(f)
+            else:
+                wait(f, parity=0)
+                update(x[max(tid, low) - low])
+
+    return kernel
+
+
+def over(anyone):
+    """The first lane stores in the memory of an mbarrier that whoever is elected has ended."""
+
+    @skeleton
+    def kernel():
+        x = smem(32)
+        b = mbarrier(at=x[0])
+        with role("a", warps=1):
+            with elect(any=anyone):
+                init(b, 1)
+                arrive(b)
+                wait(b, parity=0)
+                inval(b)
+            store(x[tid])
+
+    return kernel
+
+
+TWINS = [
+    ("mbar.lane_release", read_by_first(False), read_by_first(True)),
+    ("mbar.lane_release", read_alone(False), read_alone(True)),
+    ("mbar.lane_release", neighbours(2), neighbours(1)),
+    ("mbar.lane_release", clamped(32), clamped(0)),
+    ("mbar.alias", over(True), over(False)),
+]

@@ -278,7 +278,7 @@ class Walk:
     def expr(self, e: Index, place: Place) -> Index:
         """An expression with names replaced by what they stand for; unknown numbers become derived variables."""
         out = substitute_index(e, self._meanings(e, place))
-        out = folded(out, place.who) if place.divided else out
+        out = folded(out, place.eligible or place.who) if place.divided else out
         unknown = (self.derived.get(n) for n in index_names(out))
         if not place.explicit and any(TID in self._names(a) for m in unknown if isinstance(m, Applied) for a in m.args):
             raise ToldApart("an unknown number differs between threads", place.role.span)
@@ -289,7 +289,7 @@ class Walk:
         """A condition, likewise."""
         out = substitute_cond(c, self._meanings(c, place))
         self._using(out, place)
-        return folded_cond(out, place.who) if place.divided else out
+        return folded_cond(out, place.eligible or place.who) if place.divided else out
 
     def _using(self, e: Index | Cond, place: Place) -> None:
         """The threads of a place make use of the counters that an expression names."""

@@ -110,7 +110,25 @@ def over(anyone):
     return kernel
 
 
+def checked_in_parts(lanes):
+    """A check is for every lane that may be elected, also where each warp of a role is taken by itself."""
+
+    @skeleton
+    def kernel():
+        f = flags()
+        with role("w", threads=1):
+            signal(f, 1)
+            signal(f, 2)
+        with role("a", warps=2):
+            spin(f, tid // 32 + 1)
+            with elect(any=True):
+                check(tid % 32 < lanes)
+
+    return kernel
+
+
 TWINS = [
+    ("seq.mismatch", checked_in_parts(1), checked_in_parts(32)),
     ("mbar.lane_release", read_by_first(False), read_by_first(True)),
     ("mbar.lane_release", read_alone(False), read_alone(True)),
     ("mbar.lane_release", neighbours(2), neighbours(1)),

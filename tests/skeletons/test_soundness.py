@@ -22,6 +22,13 @@ def test_a_fault_is_not_proved_away(rules: str, bad: Skeleton, good: Skeleton) -
     assert fault(good, SIZES) is None
 
 
+@pytest.mark.parametrize(("bad", "good"), list(pairs("soundness", "UNSEEN")))
+def test_what_executions_cannot_show_is_not_proved(bad: Skeleton, good: Skeleton) -> None:
+    assert fault(bad, SIZES) is None
+    assert attempt(bad)[0] != PROVED
+    assert attempt(good) == (PROVED, "")
+
+
 @pytest.mark.parametrize(("impossible", "possible"), list(pairs("soundness", "IMPOSSIBLE")))
 def test_preconditions_that_allow_nothing_prove_nothing(impossible: Skeleton, possible: Skeleton) -> None:
     assert verify_skeleton(impossible).status is Status.VACUOUS

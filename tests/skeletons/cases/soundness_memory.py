@@ -323,6 +323,29 @@ def product_of_product(waits):
     return kernel
 
 
+def told_by_another(relaxed):
+    """Who overwrites a flag has learnt from another one that it was stored; relaxed stores may be seen in any order."""
+
+    @skeleton
+    def kernel():
+        f = flags()
+        g = flags()
+        with role("a", threads=1):
+            signal(f, 1, relaxed=relaxed)
+            signal(g, 1, relaxed=relaxed)
+        with role("b", threads=1):
+            spin(g, 1, relaxed=relaxed)
+            signal(f, 2, relaxed=relaxed)
+        with role("c", threads=1):
+            spin(f, 2, relaxed=relaxed)
+
+    return kernel
+
+
+UNSEEN = [
+    (told_by_another(True), told_by_another(False)),
+]
+
 TWINS = [
     ("cluster.entry", enters(True), enters(False)),
     ("bounds", reaches(1), reaches(0)),

@@ -14,12 +14,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import exogpu
-from exogpu.ir.printer import to_source
+from exogpu.ir.buffers import buffers_of
+from exogpu.ir.instr import Buffers
 from exogpu.ir.proc import Proc
 from exogpu.ir.skeleton.root import Skeleton
+from exogpu.ir.stmt import InstrCall
+from exogpu.ir.walk import walk
 from exogpu.verify.axioms import Policy, in_order
 from exogpu.verify.entries import Entries
-from exogpu.verify.program import Program
 from exogpu.verify.result import Report, Status
 
 SETTLED = frozenset({Status.PROVED, Status.REFUTED, Status.VACUOUS})
@@ -58,11 +60,20 @@ def user_cache(environment: Mapping[str, str]) -> Cache | None:
     return Cache((Path(base) if base else Path.home() / ".cache") / "exogpu" / "reports")
 
 
-def key(proc: Proc, program: Program) -> str:
-    """The hash of the kernel (its text, and its parallel program with all places), of the axioms that its proof may use
-    and of what decides it."""
-    kernel = (str(proc.span), repr(proc.args), repr(proc.block), to_source(proc), repr(program))
-    return hashed(SOURCES, *kernel, *in_order(program.axioms))
+def key(proc: Proc, policy: Policy) -> str:
+    """The hash of an acceptable kernel with all places, of what its instructions say of their operands, of the axioms
+    that its proof may use, and of what decides it."""
+    buffers = buffers_of(proc)
+    calls = (_said(stmt, buffers) for stmt in walk(proc.body) if isinstance(stmt, InstrCall))
+    return hashed(SOURCES, repr(proc), *calls, *in_order(policy.in_force))
+
+
+def _said(call: InstrCall, buffers: Buffers) -> str:
+    """What the functions of an instruction return, which its representation leaves out."""
+    instr = call.instr
+    meaning = instr.meaning(call, buffers)
+    within = [_said(stmt, buffers) for stmt in walk(meaning) if isinstance(stmt, InstrCall)]
+    return repr((instr.alignments(call, buffers), meaning, instr.pipelined and instr.pipelined(call), within))
 
 
 def skeleton_key(skeleton: Skeleton, policy: Policy) -> str:

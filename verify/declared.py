@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from exogpu.ir.index import Bin, Int, Var
 from exogpu.ir.instr import ClusterArrive, ClusterWait
-from exogpu.ir.proc import Block, Proc
+from exogpu.ir.proc import Launch, Proc
 from exogpu.ir.stmt import InstrCall
 from exogpu.ir.walk import walk
 from exogpu.source import Span
@@ -31,7 +31,7 @@ def splits_cluster_barrier(proc: Proc) -> bool:
     return any(isinstance(call.instr.effect, ClusterArrive | ClusterWait) for call in calls)
 
 
-def exit_event(block: Block, span: Span, position: int, number: int) -> Event:
+def exit_event(block: Launch, span: Span, position: int, number: int) -> Event:
     """The end of each CTA."""
     loop = Loop(EXIT_CTA, Int(0), Int(block.cluster), LoopKind.THREADS, block.threads, Int(0))
     return Event(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from exogpu.codegen.cuda.tree import Apply, Do, IntLit, Name, Node
 from exogpu.codegen.lower.team import Team
-from exogpu.ir.proc import Block, Proc, RoleDecl
+from exogpu.ir.proc import Launch, Proc, RoleDecl
 from exogpu.verify.registers import entry_registers
 
 
@@ -15,7 +15,7 @@ def role_team(proc: Proc, name: str) -> Team:
     return Team(role.threads, thread, warp, Name("lane"), (role.first,), IntLit(0))
 
 
-def set_registers(block: Block, role: RoleDecl) -> list[Node]:
+def set_registers(block: Launch, role: RoleDecl) -> list[Node]:
     """setmaxnreg at the role's entry, if it asks for another number than the kernel starts with."""
     entry = entry_registers(block.threads)
     if role.regs is None or role.regs == entry:

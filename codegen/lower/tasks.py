@@ -8,7 +8,7 @@ from exogpu.codegen.cuda.tree import Apply, Binary, Declare, Expr, IntLit, Loop,
 from exogpu.codegen.lower.index import Indices
 from exogpu.codegen.lower.team import add, quotient
 from exogpu.ir.index import Bin
-from exogpu.ir.proc import Block
+from exogpu.ir.proc import Launch
 from exogpu.ir.stmt import For
 
 TASK = Name("task")
@@ -19,7 +19,7 @@ GRID = Name("gridDim.x")
 
 
 def task_loop(
-    indices: Indices, block: Block, loops: Sequence[For], body: tuple[Node, ...], numbered: bool
+    indices: Indices, block: Launch, loops: Sequence[For], body: tuple[Node, ...], numbered: bool
 ) -> list[Node]:
     """The body for the CTA's task or tasks; `loops` is the nest of task loops, outermost first. `numbered`: the body
     asks for the ordinal of the task."""

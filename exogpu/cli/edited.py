@@ -70,7 +70,14 @@ def assessed(
     from exogpu.verify.assess import assess
 
     results = assess(original, edits, axiom_policy(arguments), jobs(arguments))
+    announced(original, len(edits))
     yield from shown(results, original, arguments, run, told=told)
+
+
+def announced(original: Report, edits: int) -> None:
+    """Says at a terminal how many edits will be tried."""
+    if sys.stderr.isatty():
+        print(f"trying {edits} edits of {original.kernel} ...", file=sys.stderr)
 
 
 def shown(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from exogpu.cli.axioms import axiom_policy
-from exogpu.cli.edited import assessed, jobs, proof, shown, surveyed
+from exogpu.cli.edited import announced, assessed, jobs, proof, shown, surveyed
 from exogpu.cli.targets import Kernel, load_target
 from exogpu.ir.proc import Proc
 from exogpu.ir.skeleton.root import Skeleton
@@ -57,5 +57,6 @@ def _skeletons(skeleton: Skeleton, arguments: argparse.Namespace, run: Run) -> I
     from exogpu.verify.skeleton.edits import mutants
 
     original, edits = proof(skeleton, arguments), list(mutants(skeleton))
+    announced(original, len(edits))
     results = assess_skeletons(original, edits, axiom_policy(arguments), jobs(arguments))
     return shown(results, original, arguments, run)

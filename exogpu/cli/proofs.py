@@ -15,9 +15,9 @@ from exogpu.cli.scheduler import remotely
 from exogpu.cli.targets import Kernel
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.ir.skeleton.root import Skeleton
+from exogpu.verify.acceptable import accept
 from exogpu.verify.axioms import Policy
 from exogpu.verify.cache import Cache, key, skeleton_key, user_cache
-from exogpu.verify.prepare import prepare
 from exogpu.verify.result import Report
 
 
@@ -50,8 +50,8 @@ def _name(kernel: Kernel, policy: Policy, *, cached: bool) -> str:
     """The key of a kernel in the cache; BadInput if the kernel is not acceptable."""
     if isinstance(kernel, Skeleton):
         return skeleton_key(kernel, policy) if cached else ""
-    program = prepare(kernel, policy)
-    return key(kernel, program) if cached else ""
+    accept(kernel)
+    return key(kernel, policy) if cached else ""
 
 
 def _known(cache: Cache, name: str, policy: Policy) -> Report | None:

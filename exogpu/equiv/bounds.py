@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from exogpu.equiv.conditions import Facts, Logic, conjuncts, joined
+from exogpu.equiv.conditions import Facts, Logic, joined, literals
 from exogpu.equiv.flat import Flat, Write
 from exogpu.ir.index import Cmp, Cond, Index, Int
 from exogpu.ir.walk import reads
@@ -28,7 +28,7 @@ def _accesses(write: Write) -> Iterator[Access]:
     stmt = write.stmt
     yield stmt.buffer, stmt.index, (), stmt.span
     for read, under in reads(stmt.rhs):
-        yield read.buffer, read.index, tuple(c for cond in under for c in conjuncts(cond)), read.span
+        yield read.buffer, read.index, tuple(c for cond in under for c in literals(cond)), read.span
 
 
 def inside(index: tuple[Index, ...], shape: tuple[Index, ...]) -> Iterator[Cond]:

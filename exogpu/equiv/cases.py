@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from exogpu.equiv.conditions import Facts, Logic, conjuncts, joined, negation
+from exogpu.equiv.conditions import Facts, Logic, joined, literals, negation
 from exogpu.equiv.symbolic import Choice, Const, Fold, Held, Number, Op, Rounded, Sum, Sym, Term
 from exogpu.equiv.zeros import is_plus_zero
 from exogpu.ir.index import Cmp, Var
@@ -51,7 +51,7 @@ class Cases:
 
     def _branches(self, value: Choice, facts: Facts) -> Iterator[Case]:
         """One branch for both where it has the other's value in the other's case."""
-        yes, no = conjuncts(value.cond), conjuncts(negation(value.cond))
+        yes, no = literals(value.cond), literals(negation(value.cond))
         if self.logic.implied(facts, value.cond):
             yield from self.of(value.then, facts)
         elif self.logic.implied(facts, negation(value.cond)):

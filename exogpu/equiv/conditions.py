@@ -1,4 +1,4 @@
-"""Conditions in conjuncts, and questions about them."""
+"""Conditions as literals, and questions about them."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ QUESTION = 2_000
 """What a question costs besides, in the same units."""
 
 
-def conjuncts(cond: Cond) -> Facts:
+def literals(cond: Cond) -> Facts:
     """Conditions that hold together exactly where this one does; negations are pushed inwards."""
     match cond:
         case Bool(True):
             return ()
         case BoolOp("and", args):
-            return tuple(c for arg in args for c in conjuncts(arg))
+            return tuple(c for arg in args for c in literals(arg))
         case Not(arg):
             opposite = negation(arg)
-            return conjuncts(opposite) if opposite != cond else (cond,)
+            return literals(opposite) if opposite != cond else (cond,)
         case _:
             return (cond,)
 
@@ -60,9 +60,9 @@ def normal_under(facts: Facts) -> Normal:
 
 
 def normalised(facts: Facts, conds: Iterable[Cond]) -> Facts:
-    """The same conditions in normal form where the facts hold, in conjuncts."""
+    """The same conditions in normal form where the facts hold, in literals."""
     normal = normal_under(facts)
-    return tuple(dict.fromkeys(c for cond in conds for c in conjuncts(normal.cond(cond))))
+    return tuple(dict.fromkeys(c for cond in conds for c in literals(normal.cond(cond))))
 
 
 def joined(facts: Facts, conds: Iterable[Cond]) -> Facts:

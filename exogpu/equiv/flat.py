@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from exogpu.diagnostics import InternalError
-from exogpu.equiv.conditions import conjuncts
+from exogpu.equiv.conditions import literals
 from exogpu.equiv.symbolic import Fold
 from exogpu.ir.buffers import buffers_of, types_of
 from exogpu.ir.index import Bool, Cmp, Cond, Index, Not, Var
@@ -108,7 +108,7 @@ class _Walk:
                 case If(cond=cond, then=then, orelse=orelse):
                     test = substitute_cond(cond, env)
                     for m, (way, holds) in enumerate(((then, test), (orelse, Not(test)))):
-                        self.block(way, (*steps, (n, None), (m, None)), (*guards, *conjuncts(holds)), env)
+                        self.block(way, (*steps, (n, None), (m, None)), (*guards, *literals(holds)), env)
                 case _:
                     raise InternalError(f"a {type(stmt).__name__} is left in the sequential program")
 

@@ -12,7 +12,7 @@ from itertools import count, islice, product
 
 import numpy as np
 
-from exogpu.equiv.conditions import Facts, Logic, conjuncts, joined, negation, normal_under
+from exogpu.equiv.conditions import Facts, Logic, joined, literals, negation, normal_under
 from exogpu.equiv.flat import Flat, Loop, Write, before
 from exogpu.equiv.solve import solve
 from exogpu.equiv.symbolic import Choice, Const, Held, Number, Op, Sum, Sym, Term, stored
@@ -109,7 +109,7 @@ class Reach:
         """An assignment at these values writes the cell, before the point."""
         cells = (Cmp("==", i, c) for i, c in zip(write.cell(env), place.cell, strict=True))
         earlier = before(write, env, place.at.write, place.at.env)
-        return (*write.happens(env), *cells, *conjuncts(earlier))
+        return (*write.happens(env), *cells, *literals(earlier))
 
     def _is_last(self, place: _Place, write: Write, env: Env, facts: Facts) -> bool:
         """No other plain assignment to the cell comes between this one and the point."""
@@ -223,7 +223,7 @@ class Reach:
 
     def _added(self, place: _Place, added: Write, at: Env, since: Write | None, env: Env) -> Facts:
         """A `+=` adds to the cell, after an assignment and before the point."""
-        after = () if since is None else conjuncts(before(since, env, added, at))
+        after = () if since is None else literals(before(since, env, added, at))
         return (*self._hits(place, added, at), *after)
 
     # -- right-hand sides ----------------------------------------------------------------------------------------
@@ -257,7 +257,7 @@ class Reach:
                 return Op(fn, kind, tuple(self._widened(a, at, kind) for a in args))
 
     def _select(self, cond: Cond, then: Value, orelse: Value, at: Point, kind: Scalar) -> Sym:
-        yes = self.logic.open_ones(at.facts, conjuncts(cond))
+        yes = self.logic.open_ones(at.facts, literals(cond))
         if not yes:
             return self._widened(then, at, kind)
         if self.logic.implied(at.facts, negation(cond)):

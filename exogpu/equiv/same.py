@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import copysign
 
 from exogpu.equiv.cases import Cases
-from exogpu.equiv.conditions import Facts, Logic, conjuncts, joined, negation
+from exogpu.equiv.conditions import Facts, Logic, joined, literals, negation
 from exogpu.equiv.sums import Matching
 from exogpu.equiv.symbolic import COMMUTES, FOLDS, Const, Fold, Held, Number, Op, Rounded, Sum, Sym, Term
 from exogpu.equiv.zeros import is_plus_zero
@@ -100,7 +100,7 @@ class Comparison:
         one, other = (self.cases.folded(v, op, dtype, facts) for v in (a, b))
         told = _loose((*one, *other))
         if told is not None:
-            return all(self._reordered(a, b, op, dtype, joined(facts, conjuncts(c))) for c in (told, negation(told)))
+            return all(self._reordered(a, b, op, dtype, joined(facts, literals(c))) for c in (told, negation(told)))
         if op != "+":
             return self.sums.among(one, other, facts) and self.sums.among(other, one, facts)
         if self.signed and dtype.is_float and not self._same_zeros(a, b, dtype, facts):

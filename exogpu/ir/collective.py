@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.linear import linear
-from exogpu.ir.proc import Block
+from exogpu.ir.proc import Launch
 from exogpu.ir.stmt import For, Role, Stmt, Threads
 
 WARP = 32
@@ -28,12 +28,12 @@ class Collective:
         return linear(self.first).multiple_of(n)
 
 
-def whole(block: Block) -> Collective:
+def whole(block: Launch) -> Collective:
     """All threads of the cluster."""
     return Collective(Int(0), block.threads * block.cluster)
 
 
-def role(block: Block, cta: Collective, name: str, index: Index | None = None) -> Collective | None:
+def role(block: Launch, cta: Collective, name: str, index: Index | None = None) -> Collective | None:
     """The threads of a role in the CTA that executes it, or of one unit of it; None if the block has no such role."""
     found = next((r for r in block.roles if r.name == name), None)
     if found is None:
@@ -57,7 +57,7 @@ def iteration(outer: Collective, var: str, unit: int) -> Collective:
     return Collective(plus(outer.first, offset), unit)
 
 
-def inside(block: Block, outer: Collective, stmt: Stmt) -> Collective:
+def inside(block: Launch, outer: Collective, stmt: Stmt) -> Collective:
     """The threads that execute the blocks nested in `stmt`, which `outer` executes; KeyError for an unknown role."""
     match stmt:
         case For(var=var, mode=Threads(unit)):

@@ -185,6 +185,10 @@ class Alignment:
     multiple: int
 
 
+def _nothing(call: InstrCall, buffers: Buffers) -> tuple[()]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Instr:
     """An instruction.
@@ -208,11 +212,11 @@ class Instr:
     aligned: bool = False
     zero_fill: tuple[str, ...] = ()
     fills_points: bool = False
-    alignments: Callable[[InstrCall, Buffers], tuple[Alignment, ...]] = lambda call, buffers: ()
-    contract: Callable[[InstrCall, Buffers], tuple[str, ...]] = lambda call, buffers: ()
-    meaning: Callable[[InstrCall, Buffers], tuple[Stmt, ...]] = lambda call, buffers: ()
-    emission: Callable[[InstrCall, Buffers], tuple[Emission, ...]] = lambda call, buffers: ()
-    pipelined: Callable[[InstrCall], str] | None = None
+    alignments: Callable[[InstrCall, Buffers], tuple[Alignment, ...]] = field(default=_nothing, repr=False)
+    contract: Callable[[InstrCall, Buffers], tuple[str, ...]] = field(default=_nothing, repr=False)
+    meaning: Callable[[InstrCall, Buffers], tuple[Stmt, ...]] = field(default=_nothing, repr=False)
+    emission: Callable[[InstrCall, Buffers], tuple[Emission, ...]] = field(default=_nothing, repr=False)
+    pipelined: Callable[[InstrCall], str] | None = field(default=None, repr=False)
     spread: str | None = None
     weaker: Instr | None = None
     source: str = ""

@@ -10,7 +10,7 @@ from exogpu.diagnostics import Diagnostic
 from exogpu.ir.collective import WARP, WARPGROUP, Collective, inside, role, whole
 from exogpu.ir.index import ORDINAL, Index, Int
 from exogpu.ir.instr import ClusterArrive, ClusterWait, InOrder, Instr
-from exogpu.ir.proc import Block
+from exogpu.ir.proc import Launch
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
@@ -41,7 +41,7 @@ class Place:
     """Where a statement stands. `nested`: inside anything but task loops; `threads`: variables of `threads` loops;
     `in_cta`: inside what one CTA executes."""
 
-    block: Block
+    block: Launch
     who: Collective
     in_tasks: bool = False
     in_threads: bool = False
@@ -256,7 +256,7 @@ def _allocation(stmt: Alloc, place: Place) -> Iterator[Diagnostic]:
                 yield Diagnostic("lang.memory", text, stmt.span)
 
 
-def of_cluster(block: Block, who: Collective) -> bool:
+def of_cluster(block: Launch, who: Collective) -> bool:
     """What `who` allocates has the CTA as its first dimension: it is a whole cluster."""
     return block.clustered and who == whole(block)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod
 
 from exogpu.diagnostics import Diagnostic, Label
-from exogpu.ir.proc import Block
+from exogpu.ir.proc import Launch
 from exogpu.ir.stmt import Alloc, Role, Stmt
 from exogpu.ir.types import Smem
 from exogpu.ir.walk import children, walk
@@ -47,18 +47,18 @@ def swizzle_alignment(swizzle: int) -> int:
     return 8 * swizzle if swizzle else TMA_ALIGNMENT
 
 
-def cta_shape(block: Block, shape: tuple[int, ...]) -> tuple[int, ...]:
+def cta_shape(block: Launch, shape: tuple[int, ...]) -> tuple[int, ...]:
     """What one CTA holds of a buffer in shared memory: a cluster's buffers have the CTA as their first dimension."""
     return shape[1:] if block.clustered else shape
 
 
-def slot_bytes(block: Block, alloc: Alloc, memory: Smem) -> int:
+def slot_bytes(block: Launch, alloc: Alloc, memory: Smem) -> int:
     """Bytes of one ring slot in one CTA."""
     align = swizzle_alignment(memory.swizzle)
     return -(-prod(cta_shape(block, alloc.shape)) * alloc.dtype.bytes // align) * align
 
 
-def storage(block: Block, stmt: Stmt) -> Storage | None:
+def storage(block: Launch, stmt: Stmt) -> Storage | None:
     """Where a statement's buffer lies in its pool; None if it allocates none in a pool."""
     match stmt:
         case Alloc(memory=Smem(swizzle, ring, str() as pool, offset) as memory):
@@ -67,7 +67,7 @@ def storage(block: Block, stmt: Stmt) -> Storage | None:
             return None
 
 
-def pool_problems(launch: Block, body: tuple[Stmt, ...]) -> Iterator[Diagnostic]:
+def pool_problems(launch: Launch, body: tuple[Stmt, ...]) -> Iterator[Diagnostic]:
     """Misplaced members, pools that share nothing, and overlapping buffers that are alive at once."""
     members = [(s, found) for s in walk(body) if isinstance(s, Alloc) and (found := storage(launch, s)) is not None]
     for role in walk(body):
@@ -85,7 +85,7 @@ def pool_problems(launch: Block, body: tuple[Stmt, ...]) -> Iterator[Diagnostic]
     yield from _alive(launch, body, ())
 
 
-def _alive(launch: Block, block: tuple[Stmt, ...], living: tuple[Alloc, ...]) -> Iterator[Diagnostic]:
+def _alive(launch: Launch, block: tuple[Stmt, ...], living: tuple[Alloc, ...]) -> Iterator[Diagnostic]:
     for stmt in block:
         mine = storage(launch, stmt)
         if isinstance(stmt, Alloc) and mine is not None:
@@ -109,7 +109,7 @@ def _both_alive(stmt: Alloc, other: Alloc) -> Diagnostic:
     )
 
 
-def _once_per_unit(launch: Block, role: Role) -> Iterator[Diagnostic]:
+def _once_per_unit(launch: Launch, role: Role) -> Iterator[Diagnostic]:
     """A pool has one place for a buffer, not one for each unit of a role."""
     for alloc in walk(role.body):
         if isinstance(alloc, Alloc) and storage(launch, alloc) is not None:

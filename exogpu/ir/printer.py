@@ -11,7 +11,7 @@ from exogpu.ir.proc import (
     UNSCHEDULED,
     Arg,
     BarrierDecl,
-    Block,
+    Launch,
     NamedBarrier,
     Proc,
     RoleDecl,
@@ -114,7 +114,7 @@ def _argument(arg: Arg) -> str:
             return f"{name}: {dtype.value}[{', '.join(index_text(e) for e in shape)}] @ GMEM"
 
 
-def _block(block: Block) -> str:
+def _block(block: Launch) -> str:
     parts = [_role(r) for r in block.roles] or [str(block.threads)]
     if block.persistent:
         parts.append("persistent=True")

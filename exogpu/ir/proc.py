@@ -67,7 +67,7 @@ class RoleDecl:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class Launch:
     """Launch configuration: the CTA's threads, its roles in thread order (none for `block(n)`), whether a
     CTA walks its tasks in a persistent loop, the raster group, and the CTAs that form a cluster.
 
@@ -88,7 +88,7 @@ class Block:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-UNSCHEDULED = Block(1)
+UNSCHEDULED = Launch(1)
 """Of an algorithm, which says what is computed and not by whom."""
 
 
@@ -129,7 +129,7 @@ class Proc:
     name: str
     args: tuple[Arg, ...]
     requires: tuple[Require, ...]
-    block: Block
+    block: Launch
     barriers: tuple[BarrierDecl, ...]
     body: tuple[Stmt, ...]
     span: Span = field(default=NOWHERE, compare=False)

@@ -21,7 +21,7 @@ from exogpu.ir.names import declarable
 from exogpu.ir.operands import operand_problems
 from exogpu.ir.placement import Place, count, misplaced
 from exogpu.ir.pools import pool_problems
-from exogpu.ir.proc import MAX_CLUSTER, Block, Proc, ScalarArg, SizeArg, TensorArg
+from exogpu.ir.proc import MAX_CLUSTER, Launch, Proc, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, For, InstrCall, Role, Stmt, Tasks
 from exogpu.ir.types import ALLOCATED, Gmem, Scalar
 from exogpu.ir.units import unit_problems
@@ -223,7 +223,7 @@ def _functions(proc: Proc) -> Iterator[Diagnostic]:
                 yield Diagnostic("lang.duplicate_name", text, stmt.span, help="rename one")
 
 
-def _block(block: Block) -> Iterator[Diagnostic]:
+def _block(block: Launch) -> Iterator[Diagnostic]:
     if not 1 <= block.threads <= MAX_THREADS:
         text = f"a block has 1 to {MAX_THREADS} threads, not {block.threads}"
         yield Diagnostic("lang.block", text, block.span, help="use fewer threads and more tasks")

@@ -12,7 +12,7 @@ from exogpu.ir.proc import (
     MAX_COUNT,
     Arg,
     BarrierDecl,
-    Block,
+    Launch,
     NamedBarrier,
     Require,
     RoleDecl,
@@ -126,7 +126,7 @@ def _new_barrier(ctx: Context, target: ast.Name) -> str:
     return name
 
 
-def block(ctx: Context, node: ast.Call) -> Block:
+def block(ctx: Context, node: ast.Call) -> Launch:
     """`block(n)`, or `block(role=warps(n), ...)` with roles in thread order."""
     named = ("persistent", "raster", "cluster")
     options: dict[str, ast.expr] = {k.arg: k.value for k in node.keywords if k.arg in named}
@@ -139,11 +139,11 @@ def block(ctx: Context, node: ast.Call) -> Block:
     cluster = _count(ctx, options, "cluster")
     if node.args:
         threads = integer(ctx, node.args[0], "the number of threads", lambda v: v >= 1, "at least 1")
-        return Block(threads, (), persistent, raster, cluster, "cluster" in options, ctx.span(node))
+        return Launch(threads, (), persistent, raster, cluster, "cluster" in options, ctx.span(node))
     parts = [_role(ctx, k) for k in roles]
     firsts = accumulate((p.threads for p in parts), initial=0)
     decls = tuple(replace(p, first=first) for first, p in zip(firsts, parts, strict=False))
-    return Block(
+    return Launch(
         sum(r.threads for r in decls), decls, persistent, raster, cluster, "cluster" in options, ctx.span(node)
     )
 

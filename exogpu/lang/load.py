@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import CodeType, ModuleType
 
@@ -21,7 +22,8 @@ def load(path: str | Path) -> dict[str, Proc]:
 
 
 def definitions(path: str | Path) -> dict[str, Proc | Skeleton]:
-    """The procedures and skeletons bound in a Python file, as `load` gives them.
+    """The procedures and skeletons bound in a Python file, as `load` gives them, called as the variables are: what was
+    derived, or made by a function, has the name of what it was made of.
 
     Annotations are not evaluated, as with `from __future__ import annotations`.
     """
@@ -36,7 +38,8 @@ def definitions(path: str | Path) -> dict[str, Proc | Skeleton]:
         raise
     except (Exception, SystemExit) as error:
         raise BadInput([_raised(file, error)]) from None
-    return {name: bound for name, bound in vars(module).items() if isinstance(bound, Proc | Skeleton)}
+    bound = ((name, value) for name, value in vars(module).items() if isinstance(value, Proc | Skeleton))
+    return {name: value if value.name == name else replace(value, name=name) for name, value in bound}
 
 
 def _compile(file: str) -> CodeType:

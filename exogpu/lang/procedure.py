@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from exogpu.diagnostics import Diagnostic
-from exogpu.ir.proc import UNSCHEDULED, BarrierDecl, Block, NamedBarrier, Proc, Require
+from exogpu.ir.proc import UNSCHEDULED, BarrierDecl, Launch, NamedBarrier, Proc, Require
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import ScalarFn
 from exogpu.ir.wellformed import check, check_meaning
@@ -80,7 +80,7 @@ def _algorithm(ctx: Context, node: ast.FunctionDef) -> Proc:
 
 
 def _read(
-    ctx: Context, node: ast.FunctionDef, usual: Block | None, rules: Callable[[Proc], tuple[Diagnostic, ...]]
+    ctx: Context, node: ast.FunctionDef, usual: Launch | None, rules: Callable[[Proc], tuple[Diagnostic, ...]]
 ) -> Proc:
     """A procedure that satisfies the rules; one that declares no block has the `usual` one."""
     name = identifier(ctx, node.name, ctx.text.name(node))
@@ -114,7 +114,7 @@ def _read(
     return result
 
 
-def _block(ctx: Context, node: ast.FunctionDef, calls: list[ast.Call]) -> Block | None:
+def _block(ctx: Context, node: ast.FunctionDef, calls: list[ast.Call]) -> Launch | None:
     for extra in calls[1:]:
         ctx.found += reject("block", "`block` is given twice", ctx.span(extra), help="remove one").diagnostics
     if calls:

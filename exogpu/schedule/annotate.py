@@ -14,7 +14,7 @@ from exogpu.ir.completion import completes_on, completing_on
 from exogpu.ir.index import ORDINAL, Int
 from exogpu.ir.instr import Instr
 from exogpu.ir.linear import literal
-from exogpu.ir.proc import BarrierDecl, Block, NamedBarrier, RoleDecl
+from exogpu.ir.proc import BarrierDecl, Launch, NamedBarrier, RoleDecl
 from exogpu.ir.stmt import (
     Arrive,
     Await,
@@ -96,7 +96,7 @@ def launch(
     total = first if threads is None else threads
     if not 1 <= total <= MAX_THREADS:
         raise limit(f"a block has 1 to {MAX_THREADS} threads, not {total}")
-    block = Block(total, tuple(roles_in_order), persistent, raster, cluster or 1, cluster is not None)
+    block = Launch(total, tuple(roles_in_order), persistent, raster, cluster or 1, cluster is not None)
     at.proc = replace(at.proc, block=block)
 
 

@@ -14,8 +14,7 @@ from itertools import islice
 from types import FrameType
 from typing import TypeVar
 
-from exogpu.ir.proc import Arg, BarrierDecl, NamedBarrier, Proc, Require, RoleDecl
-from exogpu.ir.proc import Block as Launch
+from exogpu.ir.proc import Arg, BarrierDecl, Launch, NamedBarrier, Proc, Require, RoleDecl
 from exogpu.ir.stmt import Assign, BarrierRef, Block, InstrCall, Operand, Stmt, Window
 from exogpu.ir.value import Value
 from exogpu.ir.walk import children, map_value, walk, with_blocks

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args,
 
 from exogpu.diagnostics import InternalError
 from exogpu.ir.integers import as_integer
+from exogpu.ir.operands import MEMORY_NAMES
 from exogpu.schedule.errors import Refused
 from exogpu.schedule.origin import caller
 
@@ -133,7 +134,13 @@ def _settings_fit(value: Any) -> bool:
     return all(fits(getattr(value, name), hint) for name, hint in _settings(type(value)).items())
 
 
-_WORDS = {int: "an integer", bool: "True or False", str: "text", NoneType: "None"}
+_WORDS: dict[Any, str] = {
+    int: "an integer",
+    bool: "True or False",
+    str: "text",
+    NoneType: "None",
+    **{memory: f"{name}()" for memory, name in MEMORY_NAMES.items()},
+}
 
 
 def described(hint: Any) -> str:
@@ -166,12 +173,12 @@ def _shown(value: Any) -> str:
         case None | bool() | int() | float() | tuple() | list() | dict():
             return repr(value)
         case type():
-            return f"the class {value.__name__}"
+            return f"the class {_WORDS.get(value, value.__name__).removesuffix('()')}"
     return repr(value) if _settings(type(value)) else f"a {type(value).__name__}"
 
 
 def _help(value: object, hint: Any) -> str | None:
     """The help that comes with an annotation; for a class, that one of it is meant."""
     if isinstance(value, type):
-        return "write parentheses after the name of the class"
+        return f"write parentheses: {_WORDS.get(value, f'{value.__name__}()')}"
     return get_args(hint)[1] if get_origin(hint) is Annotated else None

@@ -6,17 +6,17 @@ from collections.abc import Iterable
 from math import prod
 
 from exogpu.ir.instr import CompleteTx
-from exogpu.ir.proc import Block
+from exogpu.ir.proc import Launch
 from exogpu.ir.stmt import Alloc, For, Stmt, Threads
 from exogpu.sync.nodes import Node, Touch
 
 
-def whole_ctas(block: Block, stmt: Stmt) -> bool:
+def whole_ctas(block: Launch, stmt: Stmt) -> bool:
     """A loop over the CTAs of a cluster."""
     return isinstance(stmt, For) and isinstance(stmt.mode, Threads) and stmt.mode.unit == block.threads
 
 
-def delivered(block: Block, homes: Iterable[Node], copy: Touch, times: int) -> int:
+def delivered(block: Launch, homes: Iterable[Node], copy: Touch, times: int) -> int:
     """Bytes that come to one CTA when a copy is executed so many times in every CTA."""
     completion = copy.call.instr.completion
     assert isinstance(completion, CompleteTx)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from exogpu.ir.index import Int
 from exogpu.ir.instr import Mode
-from exogpu.ir.proc import BarrierDecl, Block
+from exogpu.ir.proc import BarrierDecl, Launch
 from exogpu.ir.stmt import Alloc, Arrive, Await
 from exogpu.ir.types import Smem
 from exogpu.sync.copies import delivered, whole_ctas
@@ -37,7 +37,7 @@ class _Batch:
 
 
 def landing_plan(
-    block: Block, found: list[Node], used: list[Touch], read: list[Ring], naming: Naming, *, alone: bool
+    block: Launch, found: list[Node], used: list[Touch], read: list[Ring], naming: Naming, *, alone: bool
 ) -> Plan:
     """The barriers of every copy that fills no ring between roles; where it is part of what does, the thread waits
     alone."""

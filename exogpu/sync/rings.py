@@ -15,7 +15,7 @@ from exogpu import isa
 from exogpu.ir.collective import WARP
 from exogpu.ir.index import Bin, Int, Var
 from exogpu.ir.instr import Group, Mode
-from exogpu.ir.proc import BarrierDecl, Block
+from exogpu.ir.proc import BarrierDecl, Launch
 from exogpu.ir.stmt import Alloc, Arrive, Await, Fence, For, Point, Role, Stmt
 from exogpu.ir.types import Smem
 from exogpu.sync.build import by_threads, by_warps, call, fence_proxy, not_first
@@ -75,7 +75,7 @@ class Side:
         return behind(self.last, 8, *stmts)
 
 
-def rings(block: Block, found: list[Node], used: list[Touch], *, inner: bool) -> list[Ring]:
+def rings(block: Launch, found: list[Node], used: list[Touch], *, inner: bool) -> list[Ring]:
     """Buffers that go from one role to another: once for each allocation, or with `inner` each time that a loop around
     all their accesses turns. Copies of which it is not known how many bytes fill a slot, or that do not fill it alone,
     their own threads await: they count as done when these hand on the ring."""
@@ -124,7 +124,7 @@ def _joined(parts: list[Ring]) -> Ring:
     )
 
 
-def _announced(block: Block, ring: Ring) -> bool:
+def _announced(block: Launch, ring: Ring) -> bool:
     """Each role that fills a slot by copies does so by these alone, and it is known how many."""
     sides = [s for s in _sides(block, ring, ring.writes) if any(t.landing for t in s.touches)]
     return all(t.landing and _times(block, ring, s, t) is not None for s in sides for t in s.touches)
@@ -135,7 +135,7 @@ def _awaited(ring: Ring) -> Ring:
 
 
 def ring_plan(
-    block: Block, found: list[Node], ring: Ring, naming: Naming, finished: list[Batch], *, overlapped: bool
+    block: Launch, found: list[Node], ring: Ring, naming: Naming, finished: list[Batch], *, overlapped: bool
 ) -> Plan:
     """The barriers of a ring and what both sides do to them; `finished` are the batches of products, which `overlapped`
     ones leave in flight for a turn of their loop."""
@@ -158,14 +158,14 @@ def ring_plan(
     return plan + Plan(barriers=(BarrierDecl(full, ring.slots, filled), BarrierDecl(empty, ring.slots, read)))
 
 
-def _sides(block: Block, ring: Ring, touches: tuple[Touch, ...]) -> list[Side]:
+def _sides(block: Launch, ring: Ring, touches: tuple[Touch, ...]) -> list[Side]:
     roles: dict[RoleKey | None, list[Touch]] = {}
     for touch in touches:
         roles.setdefault(touch.node.role, []).append(touch)
     return [_side(block, ring, tuple(part)) for part in roles.values()]
 
 
-def _side(block: Block, ring: Ring, touches: tuple[Touch, ...]) -> Side:
+def _side(block: Launch, ring: Ring, touches: tuple[Touch, ...]) -> Side:
     depth = len(ring.scope)
     shared = common(t.node.parents for t in touches)
     single = all(t.landing or t.group is Group.BULK for t in touches)
@@ -192,13 +192,13 @@ def _entrance(path: tuple[Stmt, ...], threads: list[Stmt]) -> tuple[Stmt, tuple[
     return path[entered], tuple(threads[entered:])
 
 
-def _executions(block: Block, side: Side) -> int:
+def _executions(block: Launch, side: Side) -> int:
     """How many collectives of one CTA execute the side's block."""
     loops = [s for s in side.threads if isinstance(s, For) and not whole_ctas(block, s)]
     return prod(product((s,)) or 1 for s in loops)
 
 
-def _fill(block: Block, found: list[Node], ring: Ring, side: Side, full: str) -> tuple[int, Plan]:
+def _fill(block: Launch, found: list[Node], ring: Ring, side: Side, full: str) -> tuple[int, Plan]:
     """The arrives that say that a slot is filled: how many in a CTA, and where."""
     if all(t.landing for t in side.touches):
         times = ((t, _times(block, ring, side, t) or 0) for t in side.touches)
@@ -223,7 +223,7 @@ def _each_warp(found: list[Node], side: Side, stmts: list[Stmt], arrive: Stmt, *
     return side.size // WARP, side.finish(found, *stmts, *by_warps(side.size, *meet, arrive))
 
 
-def _times(block: Block, ring: Ring, side: Side, touch: Touch) -> int | None:
+def _times(block: Launch, ring: Ring, side: Side, touch: Touch) -> int | None:
     """How often a copy of this side is executed in a CTA per execution of the side's block, if that is known."""
     inner = [s for s in touch.node.path[len(ring.scope) :] if not isinstance(s, Role)]
     own = (s for s in inner if not whole_ctas(block, s) and not any(same_threads(s, t) for t in side.threads))
@@ -244,7 +244,9 @@ def _multicast(ring: Ring) -> bool:
     return any(t.landing and t.call.instr.spread is not None for t in ring.writes)
 
 
-def _release(block: Block, found: list[Node], ring: Ring, side: Side, empty: str, loop: For | None) -> tuple[int, Plan]:
+def _release(
+    block: Launch, found: list[Node], ring: Ring, side: Side, empty: str, loop: For | None
+) -> tuple[int, Plan]:
     """The arrives that say that a slot is read: how many come to a CTA, and where."""
     everywhere = _multicast(ring)
     arrive: Stmt = Arrive(empty, None)

@@ -7,7 +7,7 @@ The unit of a task may start on the ring when the unit of the task before is thr
 from __future__ import annotations
 
 from exogpu.ir.collective import WARP
-from exogpu.ir.proc import BarrierDecl, Block
+from exogpu.ir.proc import BarrierDecl, Launch
 from exogpu.ir.stmt import Arrive, Await, Fence, Role
 from exogpu.ir.walk import index_names
 from exogpu.sync.build import by_warps
@@ -17,7 +17,7 @@ from exogpu.sync.plan import Plan, around, before
 from exogpu.sync.rings import Naming, Ring
 
 
-def turn_plan(block: Block, found: list[Node], read: list[Ring], naming: Naming) -> Plan:
+def turn_plan(block: Launch, found: list[Node], read: list[Ring], naming: Naming) -> Plan:
     """The turns of every role that chooses its unit by the task, at the rings that it reads."""
     plan, done = Plan(), set[str]()
     for ring in read:
@@ -31,7 +31,7 @@ def turn_plan(block: Block, found: list[Node], read: list[Ring], naming: Naming)
     return plan
 
 
-def _turns(block: Block, found: list[Node], reads: list[Touch], name: str) -> Plan:
+def _turns(block: Launch, found: list[Node], reads: list[Touch], name: str) -> Plan:
     """The turns at the reads of one role, whose lanes meet before their warp arrives if they read for themselves."""
     nodes = [t.node for t in reads]
     meet = () if all(t.asynchronous for t in reads) else (Fence(),)

@@ -17,7 +17,7 @@ from exogpu.codegen.cuda.tree import Branch, Name, Node, Set
 from exogpu.codegen.lower.advance import advance, check_advances
 from exogpu.diagnostics import InternalError
 from exogpu.ir.index import Bool, Int, Var
-from exogpu.ir.proc import BarrierDecl, Block, Proc
+from exogpu.ir.proc import BarrierDecl, Launch, Proc
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
@@ -141,7 +141,7 @@ class Machine:
 
 def proc(body: tuple[Stmt, ...], persistent: bool) -> Proc:
     barriers = tuple(BarrierDecl(name, ring, 1) for name, ring in RINGS.items())
-    return Proc("k", (), (), Block(32, persistent=persistent), barriers, body)
+    return Proc("k", (), (), Launch(32, persistent=persistent), barriers, body)
 
 
 @pytest.mark.parametrize("seed", range(200))

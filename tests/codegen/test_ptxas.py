@@ -9,7 +9,7 @@ import pytest
 from exogpu.codegen.emit import emit
 from exogpu.codegen.ptxas import Resources, check_log, parse_resources
 from exogpu.diagnostics import BadInput
-from exogpu.ir.proc import Block, Proc, RoleDecl
+from exogpu.ir.proc import Launch, Proc, RoleDecl
 from tests.codegen.proofs import parse
 
 LOG = """ptxas info    : 0 bytes gmem
@@ -20,7 +20,7 @@ ptxas info    : Used 168 registers, used 16 barriers, 512 bytes cumulative stack
 ptxas info    : Compile time = 111.917 ms"""
 
 ROLES = (RoleDecl("p", 0, 128, 40), RoleDecl("c", 128, 256, 232))
-PROC = Proc("k", (), (), Block(384, ROLES), (), ())
+PROC = Proc("k", (), (), Launch(384, ROLES), (), ())
 
 
 def test_resources() -> None:

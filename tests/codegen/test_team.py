@@ -10,7 +10,7 @@ from exogpu.codegen.lower.team import Team, cta, split
 from exogpu.diagnostics import BadInput
 from exogpu.ir.index import Int
 from exogpu.ir.named import plan_barriers
-from exogpu.ir.proc import Block, Proc, RoleDecl
+from exogpu.ir.proc import Launch, Proc, RoleDecl
 from exogpu.ir.stmt import Fence, For, Role, Threads
 from tests.codegen.tree_value import value
 
@@ -102,9 +102,9 @@ def test_each_group_has_its_own_barrier() -> None:
 def test_running_out_of_barriers_is_a_diagnostic() -> None:
     narrow = For("a", Int(0), Int(16), Threads(64), (Fence(),))
     with pytest.raises(BadInput) as caught:
-        plan_barriers(Proc("k", (), (), Block(1024), (), (narrow,)))
+        plan_barriers(Proc("k", (), (), Launch(1024), (), (narrow,)))
     assert caught.value.diagnostics[0].code == "bar.ids"
     assert "15 named barriers" in caught.value.diagnostics[0].message
 
 
-ROLES = Block(384, (RoleDecl("left", 0, 128), RoleDecl("right", 128, 256)))
+ROLES = Launch(384, (RoleDecl("left", 0, 128), RoleDecl("right", 128, 256)))

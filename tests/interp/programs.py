@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Var
 from exogpu.ir.interp import random_inputs
-from exogpu.ir.proc import Block, Proc, SizeArg, TensorArg
+from exogpu.ir.proc import Launch, Proc, SizeArg, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, For, If, Seq, Stmt
 from exogpu.ir.types import Rmem, Scalar
 from exogpu.ir.value import Arith, FromIndex, Neg, Num, Read, Select, Value
@@ -188,7 +188,7 @@ def procs(draw: st.DrawFn) -> tuple[Proc, dict[str, Any]]:
     }
     scope = Scope({}, buffers, 0)
     body = tuple(draw(loops(scope)) for _ in range(draw(st.integers(1, 2))))
-    proc = Proc("random", ARGS, (), Block(1), (), body)
+    proc = Proc("random", ARGS, (), Launch(1), (), body)
     sizes = {"N": draw(st.integers(0, 5))}
     args: dict[str, Any] = dict(random_inputs(proc, sizes, draw(st.integers(0, 5))))
     return proc, {n: np.asarray(a) if n != "N" else a for n, a in args.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exogpu.ir.index import Index, Int, Var
-from exogpu.ir.proc import Arg, Block, Proc, Require, TensorArg
+from exogpu.ir.proc import Arg, Launch, Proc, Require, TensorArg
 from exogpu.ir.stmt import Assign, For, Seq, Stmt
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Value
@@ -13,7 +13,7 @@ I = Var("i")  # noqa: E741 - the loop variable of these procedures
 
 
 def procedure(args: tuple[Arg, ...], *body: Stmt, requires: tuple[Require, ...] = ()) -> Proc:
-    return Proc("small", args, requires, Block(1), (), body)
+    return Proc("small", args, requires, Launch(1), (), body)
 
 
 def loop(var: str, lo: int, hi: Index, *body: Stmt) -> For:

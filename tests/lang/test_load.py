@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from exogpu.diagnostics import BadInput, Diagnostic
 from exogpu.kernels import gemm_bf16, gemm_f32
 from exogpu.lang import load
+from exogpu.lang.load import definitions
 
 Findings = Callable[[str], tuple[Diagnostic, ...]]
 
@@ -86,6 +87,29 @@ def test_file_sees_its_neighbours_and_itself(tmp_path: Path) -> None:
     assert load(file)["k"].block.threads == 64
     assert sys.path == before
     sys.modules.pop("tile_sizes_of_this_test")
+
+
+def test_what_a_function_made_is_called_as_its_variable(tmp_path: Path) -> None:
+    (tmp_path / "made.py").write_text(
+        """from exogpu.skeleton import *
+
+def made(parity):
+    @skeleton
+    def kernel():
+        b = mbarrier(count=1)
+        with role("a", threads=1):
+            arrive(b)
+            wait(b, parity=parity)
+    return kernel
+
+good, bad = made(0), made(1)
+""",
+        encoding="utf-8",
+    )
+    assert {name: bound.name for name, bound in definitions(tmp_path / "made.py").items()} == {
+        "good": "good",
+        "bad": "bad",
+    }
 
 
 @given(st.data())

@@ -13,7 +13,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from exogpu.ir.index import ORDINAL, Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.printer import to_source
-from exogpu.ir.proc import Arg, BarrierDecl, Block, Proc, Require, RoleDecl, ScalarArg, SizeArg, TensorArg
+from exogpu.ir.proc import Arg, BarrierDecl, Launch, Proc, Require, RoleDecl, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
@@ -151,7 +151,7 @@ class Writer:
             return For(var, Int(self.draw(st.integers(0, 1))), Int(128 // unit), Threads(unit), body)
         return (self.loop if kind == 5 else self.branch)(self.whole_cta, names, depth)
 
-    def body(self, block: Block) -> tuple[Stmt, ...]:
+    def body(self, block: Launch) -> tuple[Stmt, ...]:
         names = (*SIZES, "b")
         inner = list(self.block(self.whole_cta, names, 3))
         inner += (self.role(r, names) for r in block.roles)
@@ -174,8 +174,8 @@ def procs(draw: DrawFn) -> Proc:
     consumer = RoleDecl("consumer", 128, threads, by_warps=threads == 256 and draw(st.booleans()))
     roles = (RoleDecl("producer", 0, 128, regs), consumer)
     persistent, raster = draw(st.booleans()), draw(st.integers(1, 8))
-    with_roles = Block(sum(r.threads for r in roles), roles, persistent, raster)
-    block = draw(st.sampled_from((with_roles, Block(128, (), persistent, raster))))
+    with_roles = Launch(sum(r.threads for r in roles), roles, persistent, raster)
+    block = draw(st.sampled_from((with_roles, Launch(128, (), persistent, raster))))
     wide = Bin("*", Int(2), Var("N"))
     tensors = (
         TensorArg("X", Scalar.F32, (Var("N"),)),

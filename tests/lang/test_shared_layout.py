@@ -9,13 +9,13 @@ import pytest
 from exogpu.diagnostics import BadInput
 from exogpu.ir.index import Int
 from exogpu.ir.layout import CAPACITY, SharedLayout, plan_layout
-from exogpu.ir.proc import BarrierDecl, Block, Proc
+from exogpu.ir.proc import BarrierDecl, Launch, Proc
 from exogpu.ir.stmt import Alloc, For, Stmt, Threads
 from exogpu.ir.types import Rmem, Scalar, Smem
 
 
 def layout(*body: Stmt, barriers: tuple[BarrierDecl, ...] = ()) -> SharedLayout:
-    return plan_layout(Proc("k", (), (), Block(256), barriers, body))
+    return plan_layout(Proc("k", (), (), Launch(256), barriers, body))
 
 
 def smem(name: str, *shape: int, dtype: Scalar = Scalar.F32, swizzle: int = 0, ring: int = 1) -> Alloc:

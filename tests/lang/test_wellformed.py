@@ -9,7 +9,7 @@ import pytest
 
 from exogpu.ir.index import Bin, Bool, Cmp, Int, Var
 from exogpu.ir.instr import Instr, Param
-from exogpu.ir.proc import BarrierDecl, Block, Proc, RoleDecl, SizeArg, TensorArg
+from exogpu.ir.proc import BarrierDecl, Launch, Proc, RoleDecl, SizeArg, TensorArg
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
@@ -41,12 +41,12 @@ COPY = InstrCall(vec_copy, (("dst", Window("r", (Range(Int(0), 4),))), ("src", W
 SCRATCH = Alloc("r", Scalar.F32, (4,), Rmem())
 
 
-def proc(*inner: Stmt, block: Block | None = None) -> Proc:
+def proc(*inner: Stmt, block: Launch | None = None) -> Proc:
     """A procedure whose tasks consist of `inner`, in one thread."""
     work = For("t", Int(0), Int(1), Threads(1), inner)
     nest = For("b", Int(0), Var("N"), Tasks(), (work,))
     args = (SizeArg("N"), TensorArg("X", Scalar.F32, (Var("N"),)))
-    return Proc("p", args, (), block or Block(64), (BarrierDecl("done", 1, 1),), (nest,))
+    return Proc("p", args, (), block or Launch(64), (BarrierDecl("done", 1, 1),), (nest,))
 
 
 def codes(p: Proc) -> list[str]:
@@ -136,7 +136,7 @@ Roles = tuple[RoleDecl, ...]
     ],
 )
 def test_blocks(threads: int, roles: Roles, expected: list[str]) -> None:
-    assert codes(proc(block=Block(threads, roles))) == expected
+    assert codes(proc(block=Launch(threads, roles))) == expected
 
 
 def nested(*loops: For) -> Proc:

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -13,9 +14,12 @@ import pytest
 
 import exogpu.schedule
 from exogpu.cli.app import main
-from exogpu.lang import load
-from exogpu.schedule import Refused, divide, schedule
+from exogpu.ir.proc import Proc
+from exogpu.lang import SMEM, load
+from exogpu.schedule import Refused, divide, schedule, stage
 from exogpu.schedule.schedule import code
+from exogpu.verify.prove import verify
+from exogpu.verify.result import Status
 from tests.pages import texts
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "scheduling.md"
@@ -24,20 +28,41 @@ NO_OPERATORS = {"by", "each", "when", "arrive", "wait", "fence", "sync", "schedu
 """What else the package exports: it builds statements and expressions."""
 
 
-def test_the_example_is_proved_and_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (source,) = texts(PAGE, "python")
-    shown, refused = texts(PAGE, "text")
-    file = tmp_path / "scale.py"
-    file.write_text(source)
+def example(n: int, folder: Path) -> dict[str, Proc]:
+    """The procedures of the n-th example, which plain Python executes, too."""
+    file = folder / "example.py"
+    file.write_text(texts(PAGE, "python")[n], encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(PAGE.parents[1])}
     subprocess.run([sys.executable, str(file)], check=True, env=environment, timeout=120)
-    found = load(file)
-    assert code(found["scaled"]) == shown
+    return load(file)
+
+
+@pytest.mark.parametrize(("n", "algorithm", "kernel"), [(0, "scale", "scaled"), (1, "turn", "turned")])
+def test_examples_are_proved_and_printed(
+    n: int, algorithm: str, kernel: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = example(n, tmp_path)
+    assert code(replace(found[kernel], name=algorithm)) == texts(PAGE, "text")[2 * n]
     assert main(["verify", "--no-cache", str(tmp_path)]) == 0
-    assert "scale.py::scale   PROVED" in capsys.readouterr().out
+    assert f"example.py::{kernel}   PROVED" in capsys.readouterr().out
+
+
+def test_the_division_is_refused_as_shown(tmp_path: Path) -> None:
     with pytest.raises(Refused) as caught:
-        divide(schedule(found["scale"]), "i", 256)
-    assert f"{caught.value}\n" == refused
+        divide(schedule(example(0, tmp_path)["scale"]), "i", 256)
+    assert f"{caught.value}\n" == texts(PAGE, "text")[1]
+
+
+def test_staging_is_needed_with_its_fence_and_refused_as_shown(tmp_path: Path) -> None:
+    found = example(1, tmp_path)
+    with pytest.raises(Refused) as caught:
+        stage(schedule(found["turn"]), "for l in _: _", "x[b, 0:32]", "row", SMEM())
+    assert f"{caught.value}\n" == texts(PAGE, "text")[3]
+    file = tmp_path / "example.py"
+    steps = [line for line in file.read_text(encoding="utf-8").splitlines() if "fence()" not in line]
+    file.write_text("\n".join(steps), encoding="utf-8")
+    (refuted,) = [o for o in verify(load(file)["turned"]).obligations if o.status is not Status.PROVED]
+    assert refuted.rule == "race.raw" and refuted.status is Status.REFUTED
 
 
 def test_the_page_names_every_operator() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import runpy
+
 import pytest
 
 from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.verify.axioms import Policy
 from exogpu.verify.result import Status
 from exogpu.verify.skeleton.verdict import proof, verify_skeleton
-from tests.skeletons.twins import twins
+from tests.skeletons.twins import CASES, twins
 
 PROVED = Status.PROVED
 
@@ -23,3 +25,11 @@ def test_a_proof_that_stands_on_an_axiom(axiom: str, leaning: Skeleton, free: Sk
     assert accepted.status is PROVED and axiom in accepted.axioms
     alone = verify_skeleton(free, Policy(strict=True))
     assert alone.status is PROVED and axiom not in alone.axioms
+
+
+def test_the_axiom_that_is_missing_is_named() -> None:
+    waits, does_not = runpy.run_path(str(CASES / "axioms.py"))["OVERWRITTEN"]
+    (reason,) = {o.reason for o in proof(waits, Policy(without=frozenset({"L5"}))) if o.status is not PROVED}
+    assert reason.startswith("only axiom L5, which is not accepted, orders the two with n = ")
+    reasons = [o.reason for o in proof(does_not, Policy(without=frozenset({"L5"}))) if o.rule == "race.raw"]
+    assert any(r.startswith("nothing orders the two with n = ") for r in reasons), reasons

@@ -14,11 +14,15 @@ import pytest
 
 import exogpu
 from exogpu.cli.app import main
+from exogpu.ir.index import Int
+from exogpu.ir.instr import Alignment, Instr
 from exogpu.ir.proc import Proc
+from exogpu.ir.stmt import Assign, InstrCall
+from exogpu.ir.value import Num
 from exogpu.lang import load
+from exogpu.verify.axioms import DEFAULT
 from exogpu.verify.cache import Cache, key, user_cache
 from exogpu.verify.entries import MAGIC, MOST, digest
-from exogpu.verify.prepare import prepare
 from exogpu.verify.prove import verify
 from exogpu.verify.result import Report, Status
 
@@ -45,7 +49,7 @@ def kernel(path: Path, text: str = COPY) -> Proc:
 
 
 def name(proc: Proc) -> str:
-    return key(proc, prepare(proc))
+    return key(proc, DEFAULT)
 
 
 @pytest.fixture
@@ -79,6 +83,27 @@ def test_keys_are_of_programs_and_places(tmp_path: Path) -> None:
     assert name(kernel(path, COPY.replace("= X[n, l]", "= X[n, l] + X[n, l]"))) != same
     assert name(kernel(path, COPY.replace("\n@proc", "\n# moved\n@proc"))) != same
     assert name(kernel(tmp_path / "other.py")) != same
+
+
+def test_keys_are_of_what_instructions_say(tmp_path: Path) -> None:
+    proc = kernel(tmp_path / "mirror.py")
+
+    def with_call(instr: Instr) -> str:
+        return name(replace(proc, body=(*proc.body, InstrCall(instr, ()))))
+
+    plain = Instr("own", (), unit=1)
+    zero = Assign("Y", (Int(0), Int(0)), "=", Num(0.0))
+    others = [
+        replace(plain, unit=32),
+        replace(plain, meaning=lambda call, buffers: (zero,)),
+        replace(plain, meaning=lambda call, buffers: (InstrCall(plain, ()),)),
+        replace(plain, alignments=lambda call, buffers: (Alignment("x", 0, 8),)),
+        replace(plain, pipelined=lambda call: "m64n8k8"),
+    ]
+    within = replace(plain, meaning=lambda call, buffers: (InstrCall(others[1], ()),))
+    keys = [with_call(instr) for instr in (plain, *others, within)]
+    assert with_call(replace(plain, meaning=lambda call, buffers: ())) == keys[0]
+    assert len(set(keys)) == len(keys)
 
 
 def test_keys_are_of_our_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exogpu.ir.collective import WARP
+from exogpu.ir.index import Index
 from exogpu.ir.skeleton.objects import Flags, Global, Ref
 from exogpu.ir.skeleton.operations import (
     Access,
@@ -70,8 +71,7 @@ class Resolution:
     def _barriers(self) -> tuple[tuple[int, str, int], ...]:
         match self.op:
             case TmaLoad(barrier=b, multicast=targets) if targets is not None:
-                ctas = [self.walk.index(t) for t in targets]
-                return tuple(entry for cta in ctas for entry in self._named(b, cta))
+                return tuple(entry for cta in self._masked(targets) for entry in self._named(b, cta))
             case TmaLoad(dst=dst, barrier=b) | StAsync(dst=dst, barrier=b):
                 if self.walk.cta_of(dst) != self.walk.cta_of(b):
                     self._wrong(
@@ -87,6 +87,10 @@ class Resolution:
                 return self._named(f, EVERYWHERE)
             case _:
                 return ()
+
+    def _masked(self, targets: tuple[Index, ...]) -> list[int]:
+        """The CTAs of a multicast; one that is named twice is one bit of the mask."""
+        return list(dict.fromkeys(self.walk.index(t) for t in targets))
 
     def _named(self, ref: Ref, cta: int) -> tuple[tuple[int, str, int], ...]:
         """The barriers (flags) of a reference, in the CTA."""
@@ -122,7 +126,7 @@ class Resolution:
             case Access(ref=ref):
                 return (self._window(ref, self.walk.cta_of(ref)),)
             case TmaLoad(dst=dst, multicast=targets, src=src):
-                ctas = [self.walk.cta_of(dst)] if targets is None else [self.walk.index(t) for t in targets]
+                ctas = [self.walk.cta_of(dst)] if targets is None else self._masked(targets)
                 return (*(self._window(dst, cta) for cta in ctas), *self._optional(src))
             case StAsync(dst=dst):
                 return (self._window(dst, self.walk.cta_of(dst)),)

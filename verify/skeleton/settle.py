@@ -11,6 +11,7 @@ from exogpu.verify.ordering import Goal, Impossible, Proved, Undecided, Violated
 from exogpu.verify.program import Program
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
+from exogpu.verify.withdrawn import would_order
 from exogpu.verify.witness import shown_sizes
 
 
@@ -32,14 +33,29 @@ def settle(program: Program, base: Obligation, parts: Sequence[Goal | Property])
             case Impossible():
                 pass
             case Undecided(reason):
-                return replace(base, status=Status.UNKNOWN, reason=f"{part.name}: {reason}")
-            case Violated(unrolling):
-                return suspect(
-                    base, unrolling.sizes, f"{part.name}: nothing orders the two with {_at(unrolling.sizes)}"
-                )
+                return replace(base, status=Status.UNKNOWN, reason=_of(part, base, reason))
+            case Violated(unrolling) if isinstance(part, Goal):
+                return suspect(base, unrolling.sizes, _of(part, base, _unordered(outcome, part)))
             case Found(sizes, _):
-                return suspect(base, sizes, f"{part.name}: it fails with {_at(sizes)}")
+                return suspect(base, sizes, _of(part, base, f"it fails with {_at(sizes)}"))
     return replace(base, chains=tuple(dict.fromkeys(chains)), queries=tuple(queries))
+
+
+def _unordered(outcome: Violated, goal: Goal) -> str:
+    """What is missing: an axiom that would order the two, this way or the other, or anything at all."""
+    found = ((o, n) for o, n in ((outcome, goal.needs), (_turned(outcome), goal.back), (outcome, goal.also)) if n)
+    missing = next((axioms for o, needs in found if (axioms := would_order(o, needs))), ())
+    what = f"only axiom {' and '.join(missing)}, which is not accepted," if missing else "nothing"
+    return f"{what} orders the two with {_at(outcome.unrolling.sizes)}"
+
+
+def _turned(outcome: Violated) -> Violated:
+    return replace(outcome, x=outcome.y, y=outcome.x)
+
+
+def _of(part: Goal | Property, base: Obligation, reason: str) -> str:
+    """A reason, of which part it is if that is one of several."""
+    return reason if part.name == base.name else f"{part.name}: {reason}"
 
 
 def suspect(base: Obligation, sizes: Env, reason: str) -> Obligation:

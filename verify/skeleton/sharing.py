@@ -53,7 +53,7 @@ def separated(program: Program, skeleton: Skeleton) -> tuple[Program, tuple[Shar
             continue
         del barriers[barrier.name]
         for n, team in enumerate(teams):
-            mine = replace(barrier, name=f"{barrier.name} of team {n}")
+            mine = replace(barrier, name=f"{barrier.name}, team {n + 1}")
             barriers[mine.name] = mine
             events = [_joining(e, barrier, team, mine.name) for e in events]
         found.append(Shared(barrier, teams))

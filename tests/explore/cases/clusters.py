@@ -270,7 +270,30 @@ def kept():
         spin(f, 1)
 
 
+def named_twice(expected):
+    """A CTA that a multicast names twice is one bit of its mask: it gets one copy."""
+
+    @skeleton
+    def kernel():
+        cluster(2)
+        x = smem()
+        full = mbarrier(count=1)
+        with role("one", threads=1, ctas=0):
+            expect(full, expected)
+            tma_load(x, full, bytes=128, multicast=(rank, 0))
+            arrive(full)
+            wait(full, parity=0)
+            load(x)
+
+    return kernel
+
+
+twice_expected = named_twice(256)
+once_expected = named_twice(128)
+
+
 TWINS = [
+    ("mbar.tx_bytes", twice_expected, once_expected),
     ("mbar.scope", narrow_arrive, wide),
     ("mbar.scope", narrow_wait, wide),
     ("race.raw", relaxed_arrive, relaxed_after_fence),

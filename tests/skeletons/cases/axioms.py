@@ -78,8 +78,37 @@ def shapes(waits):
     return kernel
 
 
+def overwritten(waits):
+    """The operand of a wgmma is loaded again when the group is done (L5), or at any time."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem()
+        acc = registers()
+        full = mbarrier(count=1)
+        empty = mbarrier(count=128)
+        with role("p", threads=1):
+            for i in range(n):
+                wait(empty, parity=i + 1)
+                arrive(full, tx=64)
+                tma_load(x, full, bytes=64)
+        with role("c", threads=128):
+            for i in range(n):
+                wait(full, parity=i)
+                wgmma_fence()
+                wgmma(acc, x)
+                wgmma_commit()
+                if waits:
+                    wgmma_wait(0)
+                arrive(empty)
+
+    return kernel
+
+
 TWINS = [
     ("F1", shapes(False), shapes(True)),
     ("L13", releases(0), releases(1)),
     ("L14", turns(False), turns(True)),
 ]
+
+OVERWRITTEN = (overwritten(True), overwritten(False))

@@ -256,7 +256,7 @@ class Operations:
                 wait = AwaitAction(part.name, 0, cta=Int(0), relaxed=how.relaxed, local=local)
                 event = self.event(stmt, part.place, f"spin {stmt.flag.name}", Exec.EACH, action=wait)
             adds = isinstance(stmt, op.Signal) and stmt.adds
-            value = folded(read.index(stmt.value), part.place.who)
+            value = folded(read.index(stmt.value), part.place.eligible or part.place.who)
             self.signals.valued(event, Value(substitute_index(value, names), adds))
 
     def _collective(self, stmt: Stmt, place: Place, read: Reading, fences: Fences) -> None:

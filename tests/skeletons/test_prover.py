@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from exogpu.ir.skeleton.tree import Skeleton
@@ -9,6 +11,7 @@ from exogpu.verify.axioms import DEFAULT
 from exogpu.verify.derived import concrete, used
 from exogpu.verify.nest import TooLarge
 from exogpu.verify.result import Obligation, Status
+from exogpu.verify.skeleton.rolled import rolled
 from exogpu.verify.skeleton.verdict import prepare, proof
 from tests.skeletons.twins import fault, twins
 
@@ -27,6 +30,21 @@ def test_twins(part: str, bad: Skeleton, good: Skeleton) -> None:
     assert [(o.name, o.reason) for o in left_open(good)] == []
     assert fault(bad, SIZES) is not None
     assert fault(good, 3) is None
+
+
+def unrolled_by_hand() -> Iterator[Skeleton]:
+    """Skeletons of the twins in which statements of an iteration repeat."""
+    for name in ("prover", "soundness"):
+        for _, *pair in (p.values for p in twins(name)):
+            yield from (s for s in pair if isinstance(s, Skeleton) and rolled(s) is not s)
+
+
+def test_loops_for_what_is_unrolled_by_hand_execute_alike() -> None:
+    found = list(unrolled_by_hand())
+    assert len(found) >= 6
+    for skeleton in found:
+        written, compact = fault(skeleton, SIZES), fault(rolled(skeleton), SIZES)
+        assert (written and {written.rule, *written.other}) == (compact and {compact.rule, *compact.other})
 
 
 def test_counters_are_not_counted_at_sizes_that_are_too_large() -> None:

@@ -29,6 +29,7 @@ from exogpu.verify.skeleton.obligations import Facts, joins, pieces
 from exogpu.verify.skeleton.operations import Operations
 from exogpu.verify.skeleton.rank import progress
 from exogpu.verify.skeleton.refute import refutation, turned
+from exogpu.verify.skeleton.rolled import rolled
 from exogpu.verify.skeleton.sharing import separated
 from exogpu.verify.skeleton.successive import one_by_one
 from exogpu.verify.skeleton.unsupported import NotModelled, SharedInPart
@@ -86,6 +87,19 @@ def _titled(o: Obligation, shown: str) -> Obligation:
 
 
 def _proof(skeleton: Skeleton, policy: Policy, jobs: int, *, hasty: bool) -> tuple[Obligation, ...]:
+    """With loops for what is unrolled by hand or, if that does not do, as it is written."""
+    compact = rolled(skeleton)
+    if compact is not skeleton:
+        try:
+            found = _in_parts(compact, policy, jobs, hasty=hasty)
+        except (NotModelled, NoClosedForm):
+            found = ()
+        if found and _complete(found):
+            return found
+    return _in_parts(skeleton, policy, jobs, hasty=hasty)
+
+
+def _in_parts(skeleton: Skeleton, policy: Policy, jobs: int, *, hasty: bool) -> tuple[Obligation, ...]:
     """With whole roles or, if that does not do, with their parts."""
 
     def decided(*, divided: bool) -> tuple[Obligation, ...]:

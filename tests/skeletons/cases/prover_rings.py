@@ -105,7 +105,46 @@ def by_warp(other):
     return kernel
 
 
+def by_hand(slots, pace=1, last=0, counts=False):
+    """The consumer's loop is unrolled by hand: two slots in an iteration, which may be half of the ring."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(slots, count=1)
+        empty = mbarrier(slots, count=1)
+        x = smem(slots)
+        with role("p", threads=1):
+            for i in range(2 * n):
+                wait(empty[i % slots], parity=i // slots + 1)
+                store(x[i % slots])
+                arrive(full[i % slots])
+        with role("c", threads=1):
+            c = 0
+            for i in range(n):
+                if counts:
+                    wait(full[c % slots], parity=c // slots)
+                    load(x[c % slots])
+                    arrive(empty[c % slots])
+                    c += 1
+                    wait(full[c % slots], parity=c // slots)
+                    load(x[c % slots])
+                    arrive(empty[(c + last) % slots])
+                    c += pace
+                else:
+                    wait(full[(2 * i) % slots], parity=(2 * i) // slots)
+                    load(x[(2 * i) % slots])
+                    arrive(empty[(2 * i) % slots])
+                    wait(full[(2 * i + pace) % slots], parity=(2 * i + 1) // slots)
+                    load(x[(2 * i + 1) % slots])
+                    arrive(empty[(2 * i + 1 + last) % slots])
+
+    return kernel
+
+
 TWINS = [
+    ("deadlock.cycle", by_hand(2, last=1), by_hand(2)),
+    ("race.raw", by_hand(4, pace=2), by_hand(4)),
+    ("deadlock.cycle", by_hand(3, counts=True, pace=2), by_hand(3, counts=True)),
     ("race.raw", ring(slip=1), ring()),
     ("parity/bar[0:5:2]", ring(step=2, first=1, turn=1), ring(step=2, first=1)),
     ("race.raw", ring(first=4, elements=8, slip=2), ring(first=4, elements=8)),

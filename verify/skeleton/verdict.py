@@ -22,6 +22,7 @@ from exogpu.verify.session import Session
 from exogpu.verify.skeleton.barriers import Signals
 from exogpu.verify.skeleton.cases import cases
 from exogpu.verify.skeleton.division import divisible
+from exogpu.verify.skeleton.inlined import inlined
 from exogpu.verify.skeleton.lifetimes import lifetimes
 from exogpu.verify.skeleton.lower import Walk
 from exogpu.verify.skeleton.numbering import numbered
@@ -78,7 +79,7 @@ def _unmodelled(error: NotModelled) -> Obligation:
 def proof(skeleton: Skeleton, policy: Policy, *, jobs: int = 1, hasty: bool = False) -> tuple[Obligation, ...]:
     """What has to be shown in every case, as far as it can be, or `hasty` up to what cannot; raises `NotModelled` or
     `NoClosedForm`."""
-    found = ((shown, one_by_one(case)) for shown, case in cases(skeleton))
+    found = ((shown, one_by_one(inlined(case))) for shown, case in cases(skeleton))
     return tuple(_titled(o, shown) for shown, case in found for o in _proof(case, policy, jobs, hasty=hasty))
 
 

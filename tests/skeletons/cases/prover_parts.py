@@ -161,7 +161,45 @@ def ring(announced, tile, loads, too_many=0):
     return kernel
 
 
+def another_word(shared):
+    """A name for the number of the warp, which takes its turn."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(2)
+        with role("all", warps=2):
+            for i in range(n):
+                w = warp
+                slot = w * (1 - shared)
+                if w == i % 2:
+                    with elect():
+                        store(x[slot])
+                    warp_sync()
+
+    return kernel
+
+
+def turn_by_turn(early):
+    """Two warps write in turn, each when a flag has come to what a name stands for."""
+
+    @skeleton
+    def kernel(n: size):
+        f = flags()
+        x = gmem(1)
+        with role("all", warps=2):
+            for i in range(n):
+                turn = 2 * i + warp
+                with elect():
+                    spin(f, turn - early)
+                    store(x[0])
+                    signal(f, turn + 1)
+
+    return kernel
+
+
 TWINS = [
+    ("race.waw", another_word(1), another_word(0)),
+    ("race.waw", turn_by_turn(1), turn_by_turn(0)),
     ("progress", stealing(INSIDE), stealing(OUTSIDE)),
     ("open/full", stealing(by_trip=True), stealing()),
     ("progress", own_lists(False), own_lists(True)),

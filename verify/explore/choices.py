@@ -10,8 +10,8 @@ from exogpu.ir.skeleton.tree import Elect, Skeleton
 from exogpu.ir.skeleton.walk import every_statement
 from exogpu.verify.explore.program import Program, program_of
 
-LANES = (0, 31, 5)
-"""Those that `elect(any=True)` is tried with."""
+LANES = ((0,), (31,), (5,), (0, 31), (31, 0))
+"""Those that `elect(any=True)` is tried with, one after the other for the warps of the cluster."""
 SAMPLES = 12
 """Assignments of unknown numbers that are tried if there are more, for every unit of effort."""
 
@@ -61,27 +61,31 @@ class Choice:
 def choices(skeleton: Skeleton, sizes: Mapping[str, int], effort: int) -> Iterator[Choice]:
     """Programs for what is left open: all of them if they are few; raises Excessive."""
     free = any(isinstance(s, Elect) and s.any for s in every_statement(skeleton))
-    for lane in LANES if free else LANES[:1]:
-        yield from _numbers(skeleton, sizes, lane, SAMPLES * effort, complete=not free)
+    for lanes in LANES if free else LANES[:1]:
+        yield from _numbers(skeleton, sizes, lanes, SAMPLES * effort, complete=not free)
 
 
-def _numbers(skeleton: Skeleton, sizes: Mapping[str, int], lane: int, most: int, *, complete: bool) -> Iterator[Choice]:
+def _numbers(
+    skeleton: Skeleton, sizes: Mapping[str, int], lanes: tuple[int, ...], most: int, *, complete: bool
+) -> Iterator[Choice]:
     following: tuple[int, ...] | None = ()
     walked: list[Choice] = []
     while following is not None and len(walked) <= most:
         numbers = Numbers(following)
-        walked.append(_choice(skeleton, sizes, lane, numbers, complete=complete))
+        walked.append(_choice(skeleton, sizes, lanes, numbers, complete=complete))
         following = numbers.next()
     if following is None:
         yield from walked
         return
     yield walked[0]
     for pattern in ((1 << 30,), (1, 0), (0, 1), (1, 1, 0), (0, 0, 1)):
-        yield _choice(skeleton, sizes, lane, Numbers((), pattern=pattern), complete=False)
+        yield _choice(skeleton, sizes, lanes, Numbers((), pattern=pattern), complete=False)
     for seed in range(most):
-        yield _choice(skeleton, sizes, lane, Numbers((), Random(seed)), complete=False)
+        yield _choice(skeleton, sizes, lanes, Numbers((), Random(seed)), complete=False)
 
 
-def _choice(skeleton: Skeleton, sizes: Mapping[str, int], lane: int, numbers: Numbers, *, complete: bool) -> Choice:
-    program = program_of(skeleton, sizes, numbers.choose, lane)
+def _choice(
+    skeleton: Skeleton, sizes: Mapping[str, int], lanes: tuple[int, ...], numbers: Numbers, *, complete: bool
+) -> Choice:
+    program = program_of(skeleton, sizes, numbers.choose, lanes)
     return Choice(program, tuple((key, value) for key, (value, _) in numbers.met.items()), complete)

@@ -98,9 +98,9 @@ class Program:
 
 
 def program_of(
-    skeleton: Skeleton, sizes: Mapping[str, int], choose: Callable[[str, int], int], elected: int
+    skeleton: Skeleton, sizes: Mapping[str, int], choose: Callable[[str, int], int], elected: tuple[int, ...]
 ) -> Program:
-    """The program for sizes, unknown numbers and the lane that `elect(any)` takes; raises Excessive."""
+    """The program for sizes, unknown numbers and the lanes that `elect(any)` takes, warp by warp; raises Excessive."""
     for stmt in every_statement(skeleton):
         if isinstance(stmt, Unsupported):
             raise Excessive(f"{stmt.feature} has no model here")

@@ -54,13 +54,14 @@ class Environment(dict[str, int]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
-    """What all walks of an execution share. `choose` gives unknown numbers; `elect(any)` takes the lane `elected`."""
+    """What all walks of an execution share. `choose` gives unknown numbers; `elect(any)` takes the lanes `elected`, one
+    after the other for the warps of the cluster."""
 
     skeleton: Skeleton
     storage: Storage
     sizes: Mapping[str, int]
     choose: Callable[[str, int], int]
-    elected: int
+    elected: tuple[int, ...]
     differing: dict[int, bool] = field(default_factory=dict)
 
     def differs(self, e: Index | Cond) -> bool:
@@ -182,10 +183,10 @@ class Walk:
                 arm = 0 if self.truth(test) else 1
                 return self._block(orelse if arm else then, (*path, arm))
             case Elect(body, any=free):
-                unit, chosen = self.body.role.unit, self.setting.elected if free else 0
+                unit = self.body.role.unit
                 if 1 < unit <= WARP:  # elect.sync; larger units compare thread numbers
                     self.events.append(Event(stmt, path, self.iteration))
-                if self._one(tuple(int(tid % unit == min(chosen, unit - 1)) for tid in self.lanes)):
+                if self._one(tuple(int(tid % unit == self._elected(tid - tid % unit, free)) for tid in self.lanes)):
                     return self._block(body, (*path, 0))
             case Exit():
                 self._emit(stmt, path)
@@ -193,6 +194,11 @@ class Walk:
             case _:
                 self._emit(stmt, path)
         return False
+
+    def _elected(self, first: int, free: bool) -> int:
+        """The lane that is elected in the unit whose first thread this is."""
+        lanes, warp = self.setting.elected, (self.body.role.first + first) // WARP + self.cta
+        return min(lanes[warp % len(lanes)], self.body.role.unit - 1) if free else 0
 
     def _loop(self, loop: For, path: Path) -> bool:
         outside = self.iteration

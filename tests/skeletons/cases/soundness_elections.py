@@ -127,7 +127,34 @@ def checked_in_parts(lanes):
     return kernel
 
 
+def ends(early):
+    """The elected lane ends: in `b` one may go on that has ended in `a`, and read what it has not published."""
+
+    @skeleton
+    def kernel():
+        f = mbarrier(count=32 - early)
+        other = mbarrier(count=2)
+        x = smem(32)
+        with role("a", warps=1):
+            store(x[tid])
+            with elect(any=True):
+                if early > 0:
+                    exit()
+                arrive(other)
+            arrive(f)
+        with role("b", warps=1):
+            with elect(any=True):
+                if early > 0:
+                    exit()
+                arrive(other)
+            wait(f, parity=0)
+            load(x[tid])
+
+    return kernel
+
+
 TWINS = [
+    ("mbar.lane_release", ends(1), ends(0)),
     ("seq.mismatch", checked_in_parts(1), checked_in_parts(32)),
     ("mbar.lane_release", read_by_first(False), read_by_first(True)),
     ("mbar.lane_release", read_alone(False), read_alone(True)),

@@ -24,7 +24,7 @@ from exogpu.verify.chain import (
     Where,
 )
 from exogpu.verify.concrete import Env, Occurrence, cta_meant
-from exogpu.verify.flat import laps
+from exogpu.verify.flat import Laps, laps
 from exogpu.verify.graph import Edge, PathNode
 from exogpu.verify.nth import number, sequential
 from exogpu.verify.phases import barrier_cta
@@ -153,10 +153,19 @@ def _flat(program: Program, item: Occurrence, *anchors: Anchor) -> dict[str, Whe
     mine = laps(program, item.event)
     for name, anchor in anchors if mine is not None else ():
         theirs = laps(program, anchor.event)
-        if mine is not None and theirs is not None and (mine.loops or theirs.loops):
+        if mine is not None and theirs is not None and _walk_alike(mine, theirs):
             found = Flat(name, mine.position(item.env) - theirs.position(anchor.env), theirs, mine)
             return {loop.var: found for loop in mine.own}
     return {}
+
+
+def _walk_alike(mine: Laps, theirs: Laps) -> bool:
+    """Both go through inner iterations, or one does while the other counts them in its only loop: not if that goes as
+    far as the outer one here, since then it is the outer iterations that they have in common."""
+    if mine.loops and theirs.loops:
+        return True
+    outer = [(p.outer.lo, p.outer.hi) for p in (mine, theirs)]
+    return bool(mine.loops or theirs.loops) and outer[0] != outer[1]
 
 
 def _sequential_loop(

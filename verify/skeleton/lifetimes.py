@@ -158,12 +158,15 @@ def _over_by_one(program: Program, event: Event, access: Access | None, ends: li
 
 
 def _over(program: Program, event: Event, access: Access | None, end: Event, cta: int, thread: int | None) -> Goal:
-    """It is over when that thread of the CTA ends; without one, when its own does."""
+    """It is over when that thread of the CTA ends; without one, when its own does. A CTA does not end before what its
+    threads do themselves, so then only others' accesses matter."""
+    foreign = access is not None and event.completion is None
 
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
         ctx = model.ctx
         who = model.same_thread(x.threads, y.threads) if thread is None else ctx.eq(y.threads.first, thread)
-        ends_here = ctx.api.conj((ctx.eq(phases.own_cta(y), cta), who))
+        away = [ctx.api.negate(ctx.eq(phases.own_cta(x), cta))] if foreign else []
+        ends_here = ctx.api.conj((ctx.eq(phases.own_cta(y), cta), who, *away))
         if access is None:
             return ctx.api.conj((ends_here, ctx.eq(phases.cta(x), cta)))
         if not program.buffers[access.buffer].per_cta:
@@ -172,6 +175,8 @@ def _over(program: Program, event: Event, access: Access | None, end: Event, cta
 
     def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
         if y.first // program.threads != cta or y.first != (x.first if thread is None else thread):
+            return False
+        if foreign and x.first // program.threads == cta:
             return False
         if access is None:
             return cta_meant(program, x) == cta

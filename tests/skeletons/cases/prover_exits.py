@@ -152,6 +152,27 @@ def in_turns(left):
     return kernel
 
 
+def last_read(others):
+    """What a CTA reads last is another's memory, which can be gone, or its own."""
+
+    @skeleton
+    def kernel(n: size):
+        cluster(2)
+        x = smem(128)
+        with role("all", threads=128):
+            for i in range(n):
+                cluster_sync()
+                store(peer(x[tid], 1 - rank))
+                cluster_sync()
+                if others == 1:
+                    load(peer(x, 1 - rank))
+                else:
+                    load(x)
+            exit()
+
+    return kernel
+
+
 TWINS = [
     ("exit", in_turns(1), in_turns(0)),
     ("exit", in_flight(0), in_flight(1)),
@@ -160,4 +181,5 @@ TWINS = [
     ("count/barrier 0", told(1, 0), told(1)),
     ("race.raw", no_more(0), no_more(1)),
     ("count/barrier 0", some_work(0), some_work(1)),
+    ("exit", last_read(1), last_read(0)),
 ]

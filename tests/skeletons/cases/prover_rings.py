@@ -138,6 +138,48 @@ def by_hand(slots, pace=1, last=0, counts=False):
                     load(x[(2 * i + 1) % slots])
                     arrive(empty[(2 * i + 1 + last) % slots])
 
+
+def mailbox(early):
+    """A role hands on tiles without going through their steps, and two others go through a ring of these."""
+
+    @skeleton
+    def kernel(tiles: size, steps: size):
+        require(steps >= 1)
+        told = mbarrier(count=1)
+        read = mbarrier(count=2)
+        tile = smem()
+        full = mbarrier(S, count=1)
+        empty = mbarrier(S, count=1)
+        with role("scheduler", threads=1):
+            for t in range(tiles):
+                wait(read, parity=t + 1)
+                store(tile)
+                arrive(told)
+        with role("p", threads=1):
+            c = 0
+            for t in range(tiles):
+                wait(told, parity=t)
+                load(tile)
+                arrive(read)
+                for k in range(steps):
+                    wait(empty[c % S], parity=c // S + 1)
+                    arrive(full[c % S])
+                    c += 1
+        with role("c", threads=1):
+            c = 0
+            for t in range(tiles):
+                wait(told, parity=t)
+                if early == 1:
+                    arrive(read)
+                    load(tile)
+                else:
+                    load(tile)
+                    arrive(read)
+                for k in range(steps):
+                    wait(full[c % S], parity=c // S)
+                    arrive(empty[c % S])
+                    c += 1
+
     return kernel
 
 
@@ -153,4 +195,5 @@ TWINS = [
     ("count/bar[3:6]", initialised(33, S), initialised(32, S)),
     ("init/bar[0:3]/all", initialised(32, S - 1), initialised(32, S)),
     ("race.raw", by_warp(1), by_warp(0)),
+    ("tile", mailbox(1), mailbox(0)),
 ]

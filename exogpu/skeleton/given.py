@@ -14,8 +14,8 @@ from exogpu.ir.skeleton.objects import Ref
 from exogpu.ir.skeleton.operations import Operation, Scope
 from exogpu.lang.calls import bind
 from exogpu.lang.errors import closest, reject
-from exogpu.lang.indices import flag, integer
-from exogpu.skeleton.indices import index
+from exogpu.lang.indices import flag
+from exogpu.skeleton.indices import index, integer
 from exogpu.skeleton.refs import BARRIER, Kinds, part, single
 from exogpu.skeleton.scope import Reader
 from exogpu.source import Span

@@ -2,6 +2,7 @@
 
 tid  warp  lane  rank        the thread
 a & 3   a << 1   a >> 1      bits: remainder, product and quotient by a power of two
+a if c else b                one of them, where Python knows which
 pred("p", a)                 an unknown condition: a variable that is not 0
 unknown("u", a, below=4)     an unknown number: a variable
 """
@@ -13,11 +14,13 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from exogpu.ir.collective import WARP
+from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Cond, Index
 from exogpu.ir.integers import as_integer
 from exogpu.ir.linear import literal
 from exogpu.ir.print_expr import index_text
 from exogpu.ir.skeleton.tree import RANK, TID, Unknown
+from exogpu.ir.walk import index_names
 from exogpu.lang import indices
 from exogpu.lang.errors import Rejected, reject
 from exogpu.lang.scope import Variable
@@ -35,6 +38,11 @@ def index(r: Reader, node: ast.expr) -> Index:
 def cond(r: Reader, node: ast.expr) -> Cond:
     """A condition."""
     return indices.cond(r, plain(r, node))
+
+
+def integer(r: Reader, node: ast.expr, what: str, allowed: Callable[[int], bool], rule: str) -> int:
+    """A literal integer that satisfies `allowed`; `rule` says so in words."""
+    return indices.integer(r, plain(r, node), what, allowed, rule)
 
 
 def parity(r: Reader, node: ast.expr) -> Index:
@@ -68,7 +76,10 @@ def plain(r: Reader, node: ast.expr) -> ast.expr:
             return _unknown(r, node, None)
         case ast.Call(func=callee, args=args, keywords=keywords):
             return _at(node, ast.Call(callee, [plain(r, a) for a in args], keywords))
-        case ast.IfExp():
+        case ast.IfExp(test=test, body=yes, orelse=no):
+            known = cond(r, test)
+            if not index_names(known):
+                return plain(r, yes if holds(known, {}) else no)
             help_text = "write `if` and `else` with one statement in each"
             raise reject("non_affine", "an index has no conditional expression", r.span(node), help=help_text)
         case ast.Slice(lower=lower, upper=upper, step=step):
@@ -97,12 +108,10 @@ def _operation(r: Reader, node: ast.BinOp) -> ast.expr:
     left, right = plain(r, node.left), plain(r, node.right)
     match node.op:
         case ast.BitAnd():
-            mask = indices.integer(
-                r, right, "a mask", lambda n: n >= 0 and (n + 1) & n == 0, "a power of two minus one"
-            )
+            mask = integer(r, right, "a mask", lambda n: n >= 0 and (n + 1) & n == 0, "a power of two minus one")
             return _at(node, ast.BinOp(left, ast.Mod(), _at(node.right, ast.Constant(mask + 1))))
         case ast.LShift() | ast.RShift():
-            bits = indices.integer(r, right, "a shift", lambda n: 0 <= n <= 30, "in 0..30")
+            bits = integer(r, right, "a shift", lambda n: 0 <= n <= 30, "in 0..30")
             op = ast.Mult() if isinstance(node.op, ast.LShift) else ast.FloorDiv()
             return _at(node, ast.BinOp(left, op, _at(node.right, ast.Constant(1 << bits))))
         case ast.BitXor():
@@ -121,7 +130,7 @@ def _unknown(r: Reader, node: ast.Call, usual: int | None) -> ast.expr:
         raise reject("role", f"`{word}` has no value outside a role", r.span(node), help="make it a size")
     name = label(r, node.args[0], f"the name of `{word}`")
     args = tuple(index(r, a) for a in node.args[1:])
-    below = usual or indices.integer(r, written["below"], "`below`", lambda n: n >= 1, "at least 1")
+    below = usual or integer(r, written["below"], "`below`", lambda n: n >= 1, "at least 1")
     found = Unknown(name, args, below)
     for other in r.unknowns.values():
         if other.name == name and (other.below, len(other.args)) != (below, len(args)):

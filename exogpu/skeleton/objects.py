@@ -16,9 +16,9 @@ from exogpu.ir.skeleton.tree import Require
 from exogpu.ir.stmt import Point
 from exogpu.lang.calls import bind
 from exogpu.lang.errors import closest, reject
-from exogpu.lang.indices import flag, integer
+from exogpu.lang.indices import flag
 from exogpu.lang.scope import Broken, Declared
-from exogpu.skeleton.indices import cond, index
+from exogpu.skeleton.indices import cond, index, integer
 from exogpu.skeleton.refs import SHARED, named, part
 from exogpu.skeleton.scope import Reader, new_name, what
 

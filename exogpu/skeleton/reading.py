@@ -12,11 +12,10 @@ from exogpu.ir.wellformed import MAX_THREADS
 from exogpu.lang.calls import bind
 from exogpu.lang.errors import Rejected, closest, reject
 from exogpu.lang.header import declare_size, is_size, plain_arguments
-from exogpu.lang.indices import integer
 from exogpu.lang.reading import caller_locals, read
 from exogpu.lang.scope import Broken, Variable, identifier
 from exogpu.skeleton import statements
-from exogpu.skeleton.indices import cond, ctas, label
+from exogpu.skeleton.indices import cond, ctas, integer, label
 from exogpu.skeleton.objects import (
     OBJECTS,
     REGISTER_FILE,

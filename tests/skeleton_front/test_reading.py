@@ -175,6 +175,8 @@ def s(n: size):
         ("lane", Bin("%", Var("tid"), Int(32))),
         ("rank", Var("rank")),
         ("n & 3", Bin("%", Var("n"), Int(4))),
+        ("n if 1 < 2 else tid", Var("n")),
+        ("1 + (n if 2 < 1 else tid)", Bin("+", Int(1), Var("tid"))),
         ("n >> 2", Bin("//", Var("n"), Int(4))),
         ("n << 2", Bin("*", Var("n"), Int(4))),
         ("min(n, tid, 3)", Bin("min", Bin("min", Var("n"), Var("tid")), Int(3))),

@@ -22,6 +22,7 @@ from exogpu.verify.session import Session
 from exogpu.verify.skeleton.barriers import Signals
 from exogpu.verify.skeleton.cases import cases
 from exogpu.verify.skeleton.division import divisible
+from exogpu.verify.skeleton.in_turn import in_turn
 from exogpu.verify.skeleton.inlined import inlined
 from exogpu.verify.skeleton.lifetimes import lifetimes
 from exogpu.verify.skeleton.lower import Walk
@@ -88,13 +89,14 @@ def _titled(o: Obligation, shown: str) -> Obligation:
 
 
 def _proof(skeleton: Skeleton, policy: Policy, jobs: int, *, hasty: bool) -> tuple[Obligation, ...]:
-    """With loops for what is unrolled by hand or, if that does not do, as it is written."""
+    """In another form of the same meaning, of which more is known, or, if that does not do, as it is written: with
+    loops for what is unrolled by hand, and stores for additions to a flag that wait for their turn."""
     compact = rolled(skeleton)
-    if compact is not skeleton:
+    for form in dict.fromkeys(f for f in (in_turn(compact), compact) if f != skeleton):
         try:
-            found = _in_parts(compact, policy, jobs, hasty=hasty)
+            found = _in_parts(form, policy, jobs, hasty=hasty)
         except (NotModelled, NoClosedForm):
-            found = ()
+            continue
         if found and _complete(found):
             return found
     return _in_parts(skeleton, policy, jobs, hasty=hasty)

@@ -148,7 +148,38 @@ def values(least, readers):
     return kernel
 
 
+def tickets(published=True, skips=0, early=False):
+    """The CTAs of a cluster add to each tile in turn: each waits for what those before it have added to the flag."""
+
+    @skeleton
+    def kernel():
+        cluster(2)
+        turn = flags(3)
+        tile = gmem(3, 64)
+        with role("all", threads=64):
+            for m in range(3):
+                if tid == 0:
+                    spin(turn[m], rank + skips * rank)
+                cta_sync()
+                load(tile[m, tid])
+                if early:
+                    if tid == 0:
+                        signal_add(turn[m], 1)
+                store(tile[m, tid])
+                cta_sync()
+                if not early:
+                    if tid == 0:
+                        if published:
+                            fence("gpu")
+                        signal_add(turn[m], 1, relaxed=True)
+
+    return kernel
+
+
 TWINS = [
+    ("race.raw", tickets(published=False), tickets()),
+    ("race.raw", tickets(early=True), tickets()),
+    ("deadlock.cycle", tickets(skips=1), tickets()),
     ("race.raw", values(0, 4), values(1, 4)),
     ("race.raw", values(0, 1), values(1, 1)),
     ("deadlock.cycle", ring(1), ring(2)),

@@ -267,20 +267,20 @@ class ChainFormula:
         signal, wait = a.event.action, b.event.action
         if not isinstance(signal, ArriveAction) or not self.needs.through(signal, allowed):
             return self.ctx.api.literal(False)
-        if not isinstance(wait, AwaitAction) or not self.needs.heard(wait, abroad=False):
+        if not isinstance(wait, AwaitAction) or not self.needs.heard(wait, signal, allowed, abroad=False):
             return self.ctx.api.literal(False)
-        parts = [self.phases.same_cta(a, b), self._reaches(a, b, signal.barrier, allowed)]
-        if not self.needs.heard(wait, abroad=True):
+        parts = [self.phases.same_cta(a, b), self._reaches(a, b, signal, allowed)]
+        if not self.needs.heard(wait, signal, allowed, abroad=True):
             parts.append(self.ctx.eq(self.phases.own_cta(a), self.phases.own_cta(b)))
         return self.ctx.api.conj(parts)
 
-    def _reaches(self, a: Instance, b: Instance, barrier: str, allowed: frozenset[str]) -> Formula:
+    def _reaches(self, a: Instance, b: Instance, signal: ArriveAction, allowed: frozenset[str]) -> Formula:
         """The awaited phase ends after the arrive, or after a later one of its thread that hands on as much: such a
         thread arrives for every phase."""
-        each = self.phases.one_each(a.event, barrier)
-        if each and all(self.needs.through(later, allowed) for later in each):
+        each = self.phases.one_each(a.event, signal.barrier)
+        if each and all(self.needs.through(later, allowed) and later.local <= signal.local for later in each):
             return self.ctx.le(self.phases.phase(a), self.phases.phase(b))
-        return self.phases.ends_after(a, b, barrier)
+        return self.phases.ends_after(a, b, signal.barrier)
 
     def _program_order(self, a: Instance, b: Instance) -> Formula:
         return self.ctx.api.conj((self.model.same_thread(self._joined(a), self._joined(b)), self.model.before(a, b)))
@@ -371,7 +371,7 @@ def axioms(chain: LiftedChain, x: Event, y: Event, needs: Needs) -> tuple[str, .
     if needs.between_wgmmas(x) and FenceKind.REGISTER.made_by(chain.links[0].event.action):
         used.add("F1")
     arrives = [link.event.action for link in chain.links if isinstance(link.event.action, ArriveAction)]
-    if needs.abroad or (needs.overwrites and any(a.relaxed for a in arrives)):
+    if needs.abroad or (needs.overwrites and any(a.relaxed or a.local for a in arrives)):
         used |= chain.axioms & {"L4"}
     if not needs.temporal:
         used |= chain.axioms & {a.axiom for a in arrives}

@@ -83,7 +83,7 @@ class Search:
         threads = unrolling.program.everybody if everybody else unrolling.representatives
         self.threads = frozenset(threads) | frozenset(source.threads)
         self.waits: dict[tuple[str, int], dict[int, dict[int, list[_Waiting]]]] = {}
-        self.told: set[tuple[str, int, int, int, frozenset[Side]]] = set()
+        self.told: set[tuple[str, int, int, int, bool, frozenset[Side]]] = set()
         self.left: set[tuple[int, int, frozenset[Side]]] = set()
         self.ended: set[tuple[int, frozenset[Side]]] = set()
 
@@ -137,7 +137,7 @@ class Search:
         ):
             phase = self.u.number(a.index, a.thread)
             same = self.u.barrier_cta(a.index) == self.u.barrier_cta(b.index)
-            same = same and self.needs.heard(waits, abroad=self._apart(a.thread, b.thread))
+            same = same and self.needs.heard(waits, sends, self.axioms, abroad=self._apart(a.thread, b.thread))
             ring = self.u.program.barriers[sends.barrier].ring
             if same and phase >= 0 and ends_after(phase, self.u.number(b.index, b.thread), ring):
                 return Edge.SIGNAL
@@ -234,7 +234,7 @@ class Search:
         for waits in self._ended(signal.barrier, cta, phase):
             # what a thread does after its first such await follows in program order
             for w in waits:
-                if self.needs.heard(w.action, abroad=self._apart(thread, w.thread)):
+                if self.needs.heard(w.action, signal, self.axioms, abroad=self._apart(thread, w.thread)):
                     yield w.index, w.thread
                     break
 
@@ -339,7 +339,7 @@ class Search:
         if not self.needs.through(signal, self.axioms):
             return False
         phase = (signal.barrier, self.u.barrier_cta(n), self.u.number(n, thread))
-        told = (*phase, thread // self.u.program.threads, missing)
+        told = (*phase, thread // self.u.program.threads, signal.local, missing)
         fresh = told not in self.told
         self.told.add(told)
         return fresh

@@ -89,9 +89,11 @@ class Needs:
             and source.completion.group is Group.WGMMA
         )
 
-    def heard(self, wait: AwaitAction, *, abroad: bool) -> bool:
-        """The wait acquires what the path has to carry from an arrive; `abroad`: of another CTA's thread."""
-        return self.temporal or not (wait.relaxed or (wait.local and abroad))
+    def heard(self, wait: AwaitAction, signal: ArriveAction, allowed: frozenset[str], *, abroad: bool) -> bool:
+        """The wait acquires what the path has to carry from the arrive; `abroad`: of another CTA's thread. To overwrite
+        what asynchronous operations have used, an arrive may be of any scope (L4)."""
+        local = wait.local or (signal.local and not (self.overwrites and "L4" in allowed))
+        return self.temporal or not (wait.relaxed or (local and abroad))
 
     def through(self, signal: ArriveAction, allowed: frozenset[str]) -> bool:
         """The arrive hands on what the path has to carry. A relaxed one says only that something has ended, which is

@@ -122,8 +122,9 @@ class PublishAction:
 @dataclass(frozen=True, slots=True)
 class ArriveAction:
     """Arrival on the barrier of a CTA (None: the arriving thread's), with expected transaction bytes; a `relaxed` one
-    publishes nothing, nor does any without its `axiom`. `after_copies`: performed when the thread's cp.async have
-    landed, and publishing those alone. `waits`: its threads then await the same phase."""
+    publishes nothing, nor does any without its `axiom`, and a `local` one only to threads of its own CTA.
+    `after_copies`: performed when the thread's cp.async have landed, and publishing those alone. `waits`: its threads
+    then await the same phase."""
 
     barrier: str
     tx: int
@@ -132,6 +133,7 @@ class ArriveAction:
     after_copies: bool = False
     waits: bool = False
     axiom: str = ""
+    local: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from exogpu.verify.instance import Instance, Model
 from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Goal
 from exogpu.verify.performed import AWAITED
-from exogpu.verify.phases import Phases, barrier_cta, channels, executions, executors
+from exogpu.verify.phases import Phases, awaits, barrier_cta, channels, executions, executors
 from exogpu.verify.pieces import Piece
-from exogpu.verify.program import Access, ArriveAction, Event, ExitAction, LoopKind, Program
+from exogpu.verify.program import Access, ArriveAction, Event, ExitAction, LoopKind, Program, TxOn
 from exogpu.verify.races import concrete_box
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
@@ -128,14 +128,23 @@ def _ended(program: Program, event: Event, cta: int) -> Iterator[Obligation]:
     here = [e for e in ends if cta in {t // program.threads for t in executors(program, e)}]
     touched = [*(uses if outside else []), *([None] if signals else [])]
     ways: list[tuple[int | None, list[Event]]] = []
-    if own == {cta}:
-        ways.append((None, [e for e in here if executors(program, e) & executors(program, event)]))
+    mine = executors(program, event)
+    if own == {cta} and len(mine) > 1:
+        ways.append((None, [e for e in here if executors(program, e) & mine]))
     ways += ((t, [e for e in here if t in executors(program, e)]) for t in _of_each_sort(program, cta))
+    ways.sort(key=lambda way: way[0] is not None and not _awaits(program, event, way[0]))
     goals = [[_over(program, event, a, end, cta, t) for end in ends_of for a in touched] for t, ends_of in ways]
     goals.append([goal for a in touched for goal in _over_by_one(program, event, a, here, cta)])
     found = any_of(program, base, [g for g in goals if g])
     if found.status is not Status.PROVED or found.queries:
         yield found
+
+
+def _awaits(program: Program, event: Event, thread: int) -> bool:
+    """The thread waits for the barrier on which the operation completes."""
+    if not isinstance(event.completion, TxOn):
+        return False
+    return any(thread in executors(program, e) for e in awaits(program, event.completion.barrier))
 
 
 def _of_each_sort(program: Program, cta: int) -> list[int]:

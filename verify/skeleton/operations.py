@@ -233,8 +233,8 @@ class Operations:
             cta = None if barrier.cta is None else substitute_index(read.index(barrier.cta), names)
             if isinstance(stmt, op.Arrive):
                 how = fences.released(stmt.scope, relaxed=stmt.relaxed)
-                lost = how.relaxed or (cta is not None and not how.wide)
-                action: Action = ArriveAction(part.name, tx, cta, lost, axiom=how.axiom)
+                local = cta is not None and not how.wide
+                action: Action = ArriveAction(part.name, tx, cta, how.relaxed, axiom=how.axiom, local=local)
             else:
                 action = ExpectAction(part.name, tx, cta)
             label = f"{'arrive' if isinstance(stmt, op.Arrive) else 'expect'} {barrier.name}"

@@ -198,7 +198,48 @@ def answered(first, most=5):
     return kernel
 
 
+def handed_back(abroad):
+    """A slot is read by ordinary loads and handed back to the producers of both CTAs. The other one's copies into it
+    (`abroad`), or the own one's: for this an arrival of any scope will do."""
+
+    @skeleton
+    def kernel(n: size):
+        cluster(2)
+        full = mbarrier(count=1)
+        empty = mbarrier(count=8)
+        x = smem(2)
+        y = smem()
+        acc = registers()
+        with role("load", threads=1):
+            for i in range(n):
+                wait(empty, parity=i + 1, scope="cluster")
+                arrive(full, tx=128)
+                tma_load(x[rank], full, bytes=32, multicast=(0, 1))
+                if abroad:
+                    tma_load(y, full, bytes=64, multicast=(1 - rank,))
+                else:
+                    tma_load(y, full, bytes=64)
+            wait(empty, parity=n + 1, scope="cluster")
+            exit()
+        with role("math", warps=4):
+            for i in range(n):
+                wait(full, parity=i)
+                load(y)
+                wgmma_fence()
+                wgmma(acc, x)
+                wgmma_commit()
+                wgmma_wait(0)
+                proxy_fence()
+                warp_sync()
+                if lane < 2:
+                    arrive(peer(empty, lane))
+            exit()
+
+    return kernel
+
+
 TWINS = [
+    ("y", handed_back(abroad=True), handed_back(abroad=False)),
     ("race.raw", nests(6, True, False, ahead=1), nests(6, True, False)),
     ("race.raw", nests(7, False, True, ahead=1), nests(7, False, True)),
     ("race.raw", nests(5, False, False, ahead=1), nests(5, False, False)),

@@ -138,6 +138,8 @@ def by_hand(slots, pace=1, last=0, counts=False):
                     load(x[(2 * i + 1) % slots])
                     arrive(empty[(2 * i + 1 + last) % slots])
 
+    return kernel
+
 
 def mailbox(early):
     """A role hands on tiles without going through their steps, and two others go through a ring of these."""

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 
 from exogpu.ir.index import Bin, Cond, Index, Int, Var
 from exogpu.ir.skeleton.operations import Signal, Spin
-from exogpu.ir.skeleton.tree import RANK, TID, Block, Body, Elect, For, If, Let, Skeleton, Step, Stmt
-from exogpu.ir.skeleton.walk import children, walk, with_blocks
+from exogpu.ir.skeleton.tree import RANK, TID, Block, Elect, For, If, Skeleton, Stmt
+from exogpu.ir.skeleton.walk import children, with_blocks
 from exogpu.ir.terms import add
 from exogpu.ir.walk import index_names
-from exogpu.verify.skeleton.mentions import names_in
+from exogpu.verify.skeleton.mentions import changing, names_in
 
 Path = tuple[int, ...]
 Around = tuple[Path | tuple[Cond, int] | bool, ...]
@@ -38,9 +38,9 @@ def in_turn(skeleton: Skeleton) -> Skeleton:
     turns: dict[str, dict[tuple[int, Path], Index]] = {}
     other: set[str] = set()
     for number, body in enumerate(skeleton.bodies):
-        found, changing = tuple(_found(body.stmts, (), ())), _changing(skeleton, body)
+        found, not_fixed = tuple(_found(body.stmts, (), ())), changing(skeleton, body.stmts)
         for signal in (f for f in found if isinstance(f.stmt, Signal)):
-            waits = [f for f in found if isinstance(f.stmt, Spin) and _waits_for(f, signal, changing)]
+            waits = [f for f in found if isinstance(f.stmt, Spin) and _waits_for(f, signal, not_fixed)]
             if waits:
                 turns.setdefault(signal.stmt.flag.name, {})[number, signal.path] = waits[-1].stmt.value
             else:
@@ -73,24 +73,13 @@ def _found(block: Block, path: Path, around: Around) -> Iterator[_Found]:
                 pass
 
 
-def _waits_for(spin: _Found, signal: _Found, changing: frozenset[str]) -> bool:
+def _waits_for(spin: _Found, signal: _Found, not_fixed: frozenset[str]) -> bool:
     """Whoever adds one has just waited on the same flag, in the same iteration."""
     one = isinstance(signal.stmt, Signal) and signal.stmt.adds and signal.stmt.value == Int(1)
     same = spin.stmt.flag == signal.stmt.flag and spin.around == signal.around
     conditions = (c[0] for c in spin.around if isinstance(c, tuple) and not isinstance(c[0], int))
     tested = frozenset[str]().union(names_in(spin.stmt), *map(index_names, conditions))
-    return one and same and spin.path < signal.path and not tested & changing
-
-
-def _changing(skeleton: Skeleton, body: Body) -> frozenset[str]:
-    """The names whose values steps change, and unknown numbers of them."""
-    out = {s.name for s in walk(body.stmts) if isinstance(s, Let | Step)}
-    grown = True
-    while grown:
-        more = {n for n, u in skeleton.unknowns if any(index_names(a) & out for a in u.args)}
-        grown = not more <= out
-        out |= more
-    return frozenset(out)
+    return one and same and spin.path < signal.path and not tested & not_fixed
 
 
 def _natural(e: Index, names: frozenset[str]) -> bool:

@@ -12,13 +12,13 @@ from dataclasses import fields, is_dataclass, replace
 from itertools import count
 from typing import Any, NoReturn
 
-from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Int, Not, Var
+from exogpu.ir.index import Bin, Int, Var
 from exogpu.ir.linear import linear
 from exogpu.ir.skeleton.operations import Await
 from exogpu.ir.skeleton.tree import Block, For, Skeleton, Stmt
 from exogpu.ir.skeleton.walk import children, walk, with_blocks
 from exogpu.ir.terms import add, times
-from exogpu.ir.walk import substitute_cond, substitute_index
+from exogpu.ir.walk import substitute_index
 
 Names = Mapping[str, Var]
 """Loop variables of a later group, as they are called in the first one."""
@@ -81,8 +81,6 @@ def _alike(a: Any, b: Any, at: Var, copy: int, names: Names) -> Any:
     match a:
         case Var() | Int() | Bin():
             return _index(a, substitute_index(b, names), at, copy) if isinstance(b, Var | Int | Bin) else _differ()
-        case Cmp() | BoolOp() | Not() | Bool() if type(a) is type(b):
-            b = substitute_cond(b, names)
         case For(var=var) if isinstance(b, For):
             names = {**names, b.var: Var(var)}
             b = replace(b, var=var)

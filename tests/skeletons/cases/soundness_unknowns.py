@@ -205,6 +205,33 @@ def checked(most):
     return kernel
 
 
+def kept(early):
+    """A name for the unknown number of a counter that is stepped before the name is used."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(1)
+        with role("a", threads=1):
+            c = 0
+            for i in range(n):
+                w = unknown("u", c, below=2)
+                if early:
+                    if w == 0:
+                        store(x)
+                c += 2
+                if not early:
+                    if w == 0:
+                        store(x)
+                cta_sync()
+        with role("b", threads=1):
+            for i in range(n):
+                if unknown("u", 2 * i if early else 2 * i + 2, below=2) == 1:
+                    store(x)
+                cta_sync()
+
+    return kernel
+
+
 TWINS = [
     ("race.waw", cells(False), cells(True)),
     ("deadlock.cycle", trips(False), trips(True)),
@@ -217,4 +244,5 @@ TWINS = [
     ("deadlock.cycle", parities_of_a_cta(1), parities_of_a_cta(2)),
     ("race.raw", fenced(False), fenced(True)),
     ("seq.mismatch", checked(1), checked(2)),
+    ("race.waw", kept(False), kept(True)),
 ]

@@ -1,25 +1,26 @@
 """Additions that wait for their turn: `spin(f, v)` and then `signal_add(f, 1)` by one thread is a store of v + 1.
 
-That is so if every change of the flag is one of these, and no two have the same v: the addition that comes k-th finds
-k - 1, and has waited for no more, so its v is at most k - 1; the smaller ones are taken, so it is k - 1. The values
-that are stored then have to differ, and that is shown of stores anyway. The flag is one location, of which a thread
-never sees an older value than it has seen (PTX memory model, coherence).
+That is so if every change of the flag, which is 0 at first, is one of these, and no two have the same v: the addition
+that comes k-th finds k - 1, and has waited for no more, so its v is at most k - 1; the smaller ones are taken, so it is
+k - 1. (A v below 0 is waited for like 0, and counts as 0.) The values that are stored then have to differ, and that is
+shown of stores anyway. The flag is one location, of which a thread never sees an older value than it has seen (PTX
+memory model, coherence). The two stand in the same iteration, under the same conditions, of which nothing changes
+between them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from exogpu.ir.index import Bin, Cond, Index, Int, Var
 from exogpu.ir.skeleton.operations import Signal, Spin
 from exogpu.ir.skeleton.tree import RANK, TID, Block, Elect, For, If, Skeleton, Stmt
-from exogpu.ir.skeleton.walk import children, with_blocks
+from exogpu.ir.skeleton.walk import Path, children, replaced
 from exogpu.ir.terms import add
 from exogpu.ir.walk import index_names
 from exogpu.verify.skeleton.mentions import changing, names_in
 
-Path = tuple[int, ...]
 Around = tuple[Path | tuple[Cond, int] | bool, ...]
 """Loops by their place, conditions with the arm, and elections around a statement."""
 
@@ -35,25 +36,24 @@ class _Found:
 
 def in_turn(skeleton: Skeleton) -> Skeleton:
     """The skeleton with stores for the additions to those flags of which all wait for their turn."""
-    turns: dict[str, dict[tuple[int, Path], Index]] = {}
+    turns: dict[str, dict[Path, Stmt]] = {}
     other: set[str] = set()
-    for number, body in enumerate(skeleton.bodies):
-        found, not_fixed = tuple(_found(body.stmts, (), ())), changing(skeleton, body.stmts)
-        for signal in (f for f in found if isinstance(f.stmt, Signal)):
-            waits = [f for f in found if isinstance(f.stmt, Spin) and _waits_for(f, signal, not_fixed)]
-            if waits:
-                turns.setdefault(signal.stmt.flag.name, {})[number, signal.path] = waits[-1].stmt.value
-            else:
-                other.add(signal.stmt.flag.name)
-    values = {place: v for flag, its in turns.items() if flag not in other for place, v in its.items()}
-    if not values:
-        return skeleton
     never_below_0 = frozenset((*skeleton.sizes, TID, RANK))
-    stored = {
-        place: add(v if _natural(v, never_below_0) else Bin("max", v, Int(0)), Int(1)) for place, v in values.items()
-    }
-    bodies = (replace(b, stmts=_stores(b.stmts, (n,), stored)) for n, b in enumerate(skeleton.bodies))
-    return replace(skeleton, bodies=tuple(bodies))
+    for number, body in enumerate(skeleton.bodies):
+        found, not_fixed = tuple(_found(body.stmts, (number,), ())), changing(skeleton, body.stmts)
+        for place in found:
+            signal = place.stmt
+            if not isinstance(signal, Signal):
+                continue
+            waits = [f for f in found if isinstance(f.stmt, Spin) and _waits_for(f, place, not_fixed)]
+            if waits:
+                v = waits[-1].stmt.value
+                stored = add(v if _natural(v, never_below_0) else Bin("max", v, Int(0)), Int(1))
+                turns.setdefault(signal.flag.name, {})[place.path] = replace(signal, value=stored, adds=False)
+            else:
+                other.add(signal.flag.name)
+    stores = {path: store for flag, its in turns.items() if flag not in other for path, store in its.items()}
+    return replaced(skeleton, stores) if stores else skeleton
 
 
 def _found(block: Block, path: Path, around: Around) -> Iterator[_Found]:
@@ -93,14 +93,3 @@ def _natural(e: Index, names: frozenset[str]) -> bool:
             return _natural(left, names) and _natural(right, names)
         case _:
             return False
-
-
-def _stores(block: Block, path: Path, stored: Mapping[tuple[int, Path], Index]) -> Block:
-    return tuple(_store(stmt, (*path, n), stored) for n, stmt in enumerate(block))
-
-
-def _store(stmt: Stmt, path: Path, stored: Mapping[tuple[int, Path], Index]) -> Stmt:
-    value = stored.get((path[0], path[1:]))
-    if value is not None and isinstance(stmt, Signal):
-        return replace(stmt, value=value, adds=False)
-    return with_blocks(stmt, [_stores(inner, (*path, arm), stored) for arm, inner in enumerate(children(stmt))])

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from exogpu.ir.skeleton.tree import Block, Skeleton, Stmt
-from exogpu.ir.skeleton.walk import children
+from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.verify.explore import Observation, observe, small_sizes
 from exogpu.verify.explore.outcome import Excessive
 
@@ -15,8 +14,6 @@ LEAST = (2, 6)
 SEEDS = 2
 """Executions that are tried for each, with other unknown numbers."""
 TRIED = 100
-
-Path = tuple[int, ...]
 
 
 def seen(skeleton: Skeleton) -> Iterator[list[Observation]]:
@@ -29,17 +26,3 @@ def seen(skeleton: Skeleton) -> Iterator[list[Observation]]:
                 yield observe(skeleton, sizes or {}, seed=seed)
             except Excessive:
                 return
-
-
-def statements(skeleton: Skeleton) -> Iterator[tuple[Path, Stmt]]:
-    """Every statement with its place, as in observations."""
-    for n, body in enumerate(skeleton.bodies):
-        yield from _within(body.stmts, (n,))
-
-
-def _within(block: Block, path: Path) -> Iterator[tuple[Path, Stmt]]:
-    for n, stmt in enumerate(block):
-        here = (*path, n)
-        yield here, stmt
-        for arm, inner in enumerate(children(stmt)):
-            yield from _within(inner, (*here, arm))

@@ -17,6 +17,7 @@ from itertools import combinations, product
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.ir.skeleton.walk import placed
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Occurrence, Unrolling, cta_meant
 from exogpu.verify.instance import Instance, Model
@@ -27,7 +28,7 @@ from exogpu.verify.pieces import Piece
 from exogpu.verify.program import ArriveAction, AwaitAction, Barrier, Event, Program
 from exogpu.verify.result import Obligation
 from exogpu.verify.skeleton.flows import parties
-from exogpu.verify.skeleton.seen import seen, statements
+from exogpu.verify.skeleton.seen import seen
 from exogpu.verify.skeleton.settle import obligation, settle
 
 Team = tuple[int, ...]
@@ -82,7 +83,7 @@ def _met(
     program: Program, barrier: Barrier, joins: Sequence[Event], skeleton: Skeleton
 ) -> Iterator[tuple[tuple[Event, ...], ...]]:
     """Joins of one barrier that meet in an execution, directly or through others."""
-    spans = {path: stmt.span for path, stmt in statements(skeleton)}
+    spans = {path: stmt.span for path, stmt in placed(skeleton)}
     for observations in seen(skeleton):
         team = {e.id: e.id for e in joins}
         generations: dict[tuple[int, int], int] = {}

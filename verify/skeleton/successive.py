@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Mbarriers, Object
-from exogpu.ir.skeleton.tree import Block, Skeleton, Stmt
-from exogpu.ir.skeleton.walk import children, every_statement, with_blocks
-from exogpu.verify.skeleton.seen import Path, seen, statements
+from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.ir.skeleton.walk import Path, every_statement, placed, replaced
+from exogpu.verify.skeleton.seen import seen
 
 ON_MBARRIERS = op.Init | op.Inval | op.Arrive | op.Expect | op.CopyArrive | op.Await | op.TmaLoad | op.StAsync
 
@@ -35,14 +35,18 @@ def one_by_one(skeleton: Skeleton) -> Skeleton:
             names |= {path: name for path, its in lives[item.name].items() if its == life}
     if not names:
         return skeleton
-    bodies = tuple(replace(b, stmts=_named(b.stmts, (n,), names)) for n, b in enumerate(skeleton.bodies))
-    return replace(skeleton, objects=tuple(objects), bodies=bodies)
+    renamed = {
+        path: replace(stmt, barrier=replace(stmt.barrier, name=names[path]))
+        for path, stmt in placed(skeleton)
+        if isinstance(stmt, ON_MBARRIERS) and path in names
+    }
+    return replace(replaced(skeleton, renamed), objects=tuple(objects))
 
 
 def _lives(skeleton: Skeleton, ending: set[str]) -> Mapping[str, Mapping[Path, int]]:
     """For each array with several lives the one that each statement belongs to, where all are seen to have one."""
     found: dict[str, dict[Path, set[int]]] = {}
-    for path, stmt in statements(skeleton) if ending else ():
+    for path, stmt in placed(skeleton) if ending else ():
         if isinstance(stmt, ON_MBARRIERS) and stmt.barrier.name in ending:
             found.setdefault(stmt.barrier.name, {})[path] = set()
     for observations in seen(skeleton) if found else ():
@@ -53,14 +57,3 @@ def _lives(skeleton: Skeleton, ending: set[str]) -> Mapping[str, Mapping[Path, i
             break
     known = {b: {p: next(iter(n)) for p, n in paths.items() if len(n) == 1} for b, paths in found.items()}
     return {b: its for b, its in known.items() if len(its) == len(found[b]) and len(set(its.values())) > 1}
-
-
-def _named(block: Block, path: Path, names: Mapping[Path, str]) -> Block:
-    """The statements of a block with other names of arrays."""
-    return tuple(_with(stmt, (*path, n), names) for n, stmt in enumerate(block))
-
-
-def _with(stmt: Stmt, path: Path, names: Mapping[Path, str]) -> Stmt:
-    if isinstance(stmt, ON_MBARRIERS) and path in names:
-        return replace(stmt, barrier=replace(stmt.barrier, name=names[path]))
-    return with_blocks(stmt, [_named(inner, (*path, arm), names) for arm, inner in enumerate(children(stmt))])

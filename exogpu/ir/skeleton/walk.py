@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from exogpu.ir.skeleton.tree import Block, Elect, For, If, Skeleton, Stmt
+
+Path = tuple[int, ...]
+"""The place of a statement: its role, its place in a block, the block in that statement, its place there, and so on."""
 
 
 def children(stmt: Stmt) -> tuple[Block, ...]:
@@ -52,3 +55,32 @@ def blocks(block: Block) -> Iterator[Block]:
     for stmt in block:
         for inner in children(stmt):
             yield from blocks(inner)
+
+
+def placed(skeleton: Skeleton) -> Iterator[tuple[Path, Stmt]]:
+    """Every statement with its place."""
+    for n, body in enumerate(skeleton.bodies):
+        yield from _placed(body.stmts, (n,))
+
+
+def _placed(block: Block, path: Path) -> Iterator[tuple[Path, Stmt]]:
+    for n, stmt in enumerate(block):
+        here = (*path, n)
+        yield here, stmt
+        for arm, inner in enumerate(children(stmt)):
+            yield from _placed(inner, (*here, arm))
+
+
+def replaced(skeleton: Skeleton, others: Mapping[Path, Stmt]) -> Skeleton:
+    """The skeleton with other statements in these places."""
+    bodies = (replace(b, stmts=_replaced(b.stmts, (n,), others)) for n, b in enumerate(skeleton.bodies))
+    return replace(skeleton, bodies=tuple(bodies))
+
+
+def _replaced(block: Block, path: Path, others: Mapping[Path, Stmt]) -> Block:
+    out: list[Stmt] = []
+    for n, stmt in enumerate(block):
+        here = (*path, n)
+        inner = [_replaced(b, (*here, arm), others) for arm, b in enumerate(children(stmt))]
+        out.append(others.get(here, with_blocks(stmt, inner)))
+    return tuple(out)

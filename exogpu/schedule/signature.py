@@ -173,12 +173,12 @@ def _shown(value: Any) -> str:
         case None | bool() | int() | float() | tuple() | list() | dict():
             return repr(value)
         case type():
-            return f"the class {_WORDS.get(value, value.__name__).removesuffix('()')}"
+            return f"the class {MEMORY_NAMES.get(value, value.__name__)}"
     return repr(value) if _settings(type(value)) else f"a {type(value).__name__}"
 
 
 def _help(value: object, hint: Any) -> str | None:
     """The help that comes with an annotation; for a class, that one of it is meant."""
     if isinstance(value, type):
-        return f"write parentheses: {_WORDS.get(value, f'{value.__name__}()')}"
+        return f"write parentheses: {MEMORY_NAMES.get(value, value.__name__)}()"
     return get_args(hint)[1] if get_origin(hint) is Annotated else None

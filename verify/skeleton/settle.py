@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from exogpu.diagnostics import InternalError
 from exogpu.source import Span
 from exogpu.verify.concrete import Env
 from exogpu.verify.ordering import Goal, Impossible, Proved, Undecided, Violated, decide
@@ -36,6 +37,8 @@ def settle(program: Program, base: Obligation, parts: Sequence[Goal | Property])
                 return replace(base, status=Status.UNKNOWN, reason=_of(part, base, reason))
             case Violated(unrolling) if isinstance(part, Goal):
                 return suspect(base, unrolling.sizes, _of(part, base, _unordered(outcome, part)))
+            case Violated():
+                raise InternalError(f"{part.name} is a property, which nothing can leave unordered")
             case Found(sizes, _):
                 return suspect(base, sizes, _of(part, base, f"it fails with {_at(sizes)}"))
     return replace(base, chains=tuple(dict.fromkeys(chains)), queries=tuple(queries))

@@ -6,26 +6,24 @@ or goes on behind a loop of which the trips are not a number, is none of these: 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from exogpu.ir.index import Index
 from exogpu.ir.linear import Linear, linear, literal
-from exogpu.ir.skeleton.tree import Block, For, Let, Step, Stmt
+from exogpu.ir.skeleton.tree import Block, For, Let, Skeleton, Step, Stmt
 from exogpu.ir.skeleton.walk import blocks, children, walk
 from exogpu.ir.terms import total
 from exogpu.ir.walk import index_names
 from exogpu.verify.skeleton.counting import steps
-from exogpu.verify.skeleton.mentions import names_in
+from exogpu.verify.skeleton.mentions import dependent, names_in
 
 ONCE = Linear({}, 1)
 
 
-def closed(stmts: Block, sizes: Sequence[str]) -> frozenset[str]:
+def closed(skeleton: Skeleton, stmts: Block) -> frozenset[str]:
     """The counters without a modulus that are such."""
     found = [s for s in walk(stmts) if isinstance(s, Step)]
     plain = {s.name for s in found} - {s.name for s in found if s.modulus is not None}
     lets = [s.name for s in walk(stmts) if isinstance(s, Let)]
-    return frozenset(n for n in plain if lets.count(n) == 1 and _follows(n, stmts, frozenset(sizes)))
+    return frozenset(n for n in plain if lets.count(n) == 1 and _follows(skeleton, n, stmts))
 
 
 def gain(stmts: Block, name: str) -> int:
@@ -58,17 +56,18 @@ def added(value: Index, by: int, times: Linear = ONCE) -> Index:
     return total(linear(value).plus(times, by))
 
 
-def _follows(name: str, stmts: Block, sizes: frozenset[str]) -> bool:
+def _follows(skeleton: Skeleton, name: str, stmts: Block) -> bool:
     """Behind the statement that gives it its value, one loop has all of its steps, and it is not used behind that loop.
     Names end with their blocks, so it is used nowhere else."""
     found = next((block[n:] for block in blocks(stmts) for n, s in enumerate(block) if _gives(s, name)), ())
     stepping = [n for n, s in enumerate(found) if steps((s,), name)]
     if len(stepping) != 1 or steps((found[stepping[0]],), name) != steps(stmts, name):
         return False
+    named = dependent(skeleton, {name})
     let, loop, rest = found[0], found[stepping[0]], found[stepping[0] + 1 :]
-    if not isinstance(let, Let) or not isinstance(loop, For) or any(_named(s, name) for s in rest):
+    if not isinstance(let, Let) or not isinstance(loop, For) or any(names_in(s) & named for s in walk(rest)):
         return False
-    return literal(let.value) is not None and index_names(loop.lo) <= sizes and _even(loop.body, name)
+    return literal(let.value) is not None and index_names(loop.lo) <= {*skeleton.sizes} and _even(loop.body, name)
 
 
 def _gives(stmt: Stmt, name: str) -> bool:
@@ -79,7 +78,3 @@ def _even(block: Block, name: str) -> bool:
     """No step stands under a condition, or in a loop of which the trips are not a number."""
     inside = (s for s in block if children(s) and steps((s,), name))
     return all(isinstance(s, For) and trips(s) is not None and _even(s.body, name) for s in inside)
-
-
-def _named(stmt: Stmt, name: str) -> bool:
-    return any(name in names_in(s) for s in walk((stmt,)))

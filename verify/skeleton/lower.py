@@ -57,7 +57,7 @@ class Walk:
             for n, (role, who) in enumerate(parts(self.skeleton, body) if self.divided else whole):
                 names: dict[str, Index] = {RANK: Int(role.ctas[0])} if len(role.ctas) == 1 else {}
                 place = Place((), (), numbers, role, who, names, divided=self.divided)
-                self.closed = closed(stmts, self.skeleton.sizes)
+                self.closed = closed(self.skeleton, stmts)
                 for counter in self._counters(f"{role.name}/{n}" if self.divided else role.name, role, stmts):
                     place = counter(place)
                 self.block(stmts, place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import fields
 
 from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Not, Var
@@ -47,8 +47,12 @@ def names_in(stmt: Stmt) -> frozenset[str]:
 def changing(skeleton: Skeleton, stmts: Block) -> frozenset[str]:
     """The counters of a role, and the unknown numbers that depend on them: names that may come to mean something else
     between two statements of an iteration."""
-    out = {s.name for s in walk(stmts) if isinstance(s, Let | Step)}
-    grown = True
+    return dependent(skeleton, {s.name for s in walk(stmts) if isinstance(s, Let | Step)})
+
+
+def dependent(skeleton: Skeleton, names: Set[str]) -> frozenset[str]:
+    """These names, and the unknown numbers that depend on them."""
+    out, grown = {*names}, True
     while grown:
         more = {n for n, u in skeleton.unknowns if any(index_names(a) & out for a in u.args)}
         grown = not more <= out

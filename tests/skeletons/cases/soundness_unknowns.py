@@ -232,6 +232,29 @@ def kept(early):
     return kernel
 
 
+def behind(counts):
+    """An unknown number of a counter behind the loop that steps it."""
+
+    @skeleton
+    def kernel(n: size, m: size):
+        x = smem(1)
+        with role("a", threads=1):
+            for j in range(n):
+                c = 0
+                for i in range(m):
+                    c += 2
+                if unknown("u", j + c if counts else j, below=2) == 0:
+                    store(x)
+                cta_sync()
+        with role("b", threads=1):
+            for j in range(n):
+                if unknown("u", j, below=2) == 1:
+                    store(x)
+                cta_sync()
+
+    return kernel
+
+
 TWINS = [
     ("race.waw", cells(False), cells(True)),
     ("deadlock.cycle", trips(False), trips(True)),
@@ -245,4 +268,5 @@ TWINS = [
     ("race.raw", fenced(False), fenced(True)),
     ("seq.mismatch", checked(1), checked(2)),
     ("race.waw", kept(False), kept(True)),
+    ("race.waw", behind(True), behind(False)),
 ]

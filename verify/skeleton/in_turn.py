@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 
 from exogpu.ir.index import Bin, Cond, Index, Int, Var
 from exogpu.ir.skeleton.operations import Signal, Spin
-from exogpu.ir.skeleton.tree import RANK, TID, Block, Body, Elect, For, If, Let, Skeleton, Step, Stmt
-from exogpu.ir.skeleton.walk import children, walk, with_blocks
+from exogpu.ir.skeleton.tree import RANK, TID, Block, Elect, For, If, Skeleton, Stmt
+from exogpu.ir.skeleton.walk import children, with_blocks
 from exogpu.ir.terms import add
 from exogpu.ir.walk import index_names
-from exogpu.verify.skeleton.mentions import names_in
+from exogpu.verify.skeleton.mentions import changed, names_in
 
 Path = tuple[int, ...]
 Around = tuple[Path | tuple[Cond, int] | bool, ...]
@@ -38,7 +38,7 @@ def in_turn(skeleton: Skeleton) -> Skeleton:
     turns: dict[str, dict[tuple[int, Path], Index]] = {}
     other: set[str] = set()
     for number, body in enumerate(skeleton.bodies):
-        found, changing = tuple(_found(body.stmts, (), ())), _changing(skeleton, body)
+        found, changing = tuple(_found(body.stmts, (), ())), changed(skeleton, body.stmts)
         for signal in (f for f in found if isinstance(f.stmt, Signal)):
             waits = [f for f in found if isinstance(f.stmt, Spin) and _waits_for(f, signal, changing)]
             if waits:
@@ -80,17 +80,6 @@ def _waits_for(spin: _Found, signal: _Found, changing: frozenset[str]) -> bool:
     conditions = (c[0] for c in spin.around if isinstance(c, tuple) and not isinstance(c[0], int))
     tested = frozenset[str]().union(names_in(spin.stmt), *map(index_names, conditions))
     return one and same and spin.path < signal.path and not tested & changing
-
-
-def _changing(skeleton: Skeleton, body: Body) -> frozenset[str]:
-    """The names whose values steps change, and unknown numbers of them."""
-    out = {s.name for s in walk(body.stmts) if isinstance(s, Let | Step)}
-    grown = True
-    while grown:
-        more = {n for n, u in skeleton.unknowns if any(index_names(a) & out for a in u.args)}
-        grown = not more <= out
-        out |= more
-    return frozenset(out)
 
 
 def _natural(e: Index, names: frozenset[str]) -> bool:

@@ -11,7 +11,7 @@ from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Index, Int, Not, Var
 from exogpu.ir.skeleton.tree import Block, Let, Skeleton, Step, Stmt
 from exogpu.ir.skeleton.walk import children, walk, with_blocks
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
-from exogpu.verify.skeleton.mentions import names_in
+from exogpu.verify.skeleton.mentions import changed, names_in
 
 Values = Mapping[str, Index]
 
@@ -19,17 +19,19 @@ Values = Mapping[str, Index]
 def inlined(skeleton: Skeleton) -> Skeleton:
     """The skeleton without the names that are given once, of nothing that changes, and used only where they are."""
     in_arguments = {n for _, unknown in skeleton.unknowns for a in unknown.args for n in index_names(a)}
-    bodies = tuple(replace(b, stmts=_Inliner(b.stmts, in_arguments).block(b.stmts, {})) for b in skeleton.bodies)
+    bodies = tuple(
+        replace(b, stmts=_Inliner(skeleton, b.stmts, in_arguments).block(b.stmts, {})) for b in skeleton.bodies
+    )
     return replace(skeleton, bodies=bodies) if bodies != skeleton.bodies else skeleton
 
 
 class _Inliner:
-    def __init__(self, stmts: Block, kept: set[str]) -> None:
+    def __init__(self, skeleton: Skeleton, stmts: Block, kept: set[str]) -> None:
         self.uses = _uses(stmts)
         given = Counter(s.name for s in walk(stmts) if isinstance(s, Let))
         stepped = {s.name for s in walk(stmts) if isinstance(s, Step)}
         self.once = {name for name, times in given.items() if times == 1} - stepped - kept
-        self.changing = given.keys() | stepped
+        self.changing = changed(skeleton, stmts)
 
     def block(self, block: Block, values: Values) -> Block:
         """The statements of a block, where these names have values."""

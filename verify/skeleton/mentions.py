@@ -7,8 +7,8 @@ from dataclasses import fields
 
 from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.skeleton.objects import Ref
-from exogpu.ir.skeleton.tree import TID, Block, Elect, For, If, Skeleton, Stmt
-from exogpu.ir.skeleton.walk import children, every_statement
+from exogpu.ir.skeleton.tree import TID, Block, Elect, For, If, Let, Skeleton, Step, Stmt
+from exogpu.ir.skeleton.walk import children, every_statement, walk
 from exogpu.ir.stmt import Point, Range
 from exogpu.ir.walk import index_names
 
@@ -42,6 +42,17 @@ def refs_in(stmt: Stmt) -> Iterator[Ref]:
 def names_in(stmt: Stmt) -> frozenset[str]:
     """The variables that a statement's own expressions mention, those of nested statements left out."""
     return frozenset[str]().union(*map(index_names, _own(stmt)))
+
+
+def changed(skeleton: Skeleton, stmts: Block) -> frozenset[str]:
+    """The names that statements give values or step, and unknown numbers of them."""
+    out = {s.name for s in walk(stmts) if isinstance(s, Let | Step)}
+    grown = True
+    while grown:
+        more = {n for n, u in skeleton.unknowns if any(index_names(a) & out for a in u.args)}
+        grown = not more <= out
+        out |= more
+    return frozenset(out)
 
 
 def tells_apart(stmt: Stmt, unit: int, *, in_windows: bool = True) -> bool:

@@ -217,7 +217,8 @@ class ChainFormula:
                 wakes = [self._signal(x, node, allowed)] if _same_barrier(x.event, node.event) else []
                 return self.ctx.api.disj((self._program_order(x, node), *wakes))
             case InGroup(Group.COPY) if isinstance(node.event.action, AwaitAction):
-                return landed(self.phases, x, node)
+                seen = self.needs.acquired(node.event.action)
+                return landed(self.phases, x, node) if seen else self.ctx.api.literal(False)
             case InGroup() if FenceKind.REGISTER.made_by(node.event.action):
                 fences = "F1" in allowed and self.needs.between_wgmmas(x.event)
                 return self._program_order(x, node) if fences else self.ctx.api.literal(False)
@@ -253,7 +254,10 @@ class ChainFormula:
 
     def _completion(self, a: Instance, b: Instance) -> Formula:
         """The await returns only when the copy is done: it waits for its phase, or a later one of the same mbarrier."""
-        if not isinstance(a.event.completion, TxOn) or not isinstance(b.event.action, AwaitAction):
+        wait = b.event.action
+        if not isinstance(a.event.completion, TxOn) or not isinstance(wait, AwaitAction):
+            return self.ctx.api.literal(False)
+        if not self.needs.acquired(wait):
             return self.ctx.api.literal(False)
         return self.ctx.api.conj((self.phases.same_cta(a, b), self.phases.ends_after(a, b, a.event.completion.barrier)))
 

@@ -289,8 +289,8 @@ class Search:
             yield from ((w.index, w.thread) for w in waits[:1])
 
     def _ended(self, barrier: str, cta: int, phase: int) -> Iterator[list[_Waiting]]:
-        """Per thread, awaits on a CTA's barrier that return only after a phase: for it, or a later one of the same
-        mbarrier."""
+        """Per thread, awaits on a CTA's barrier that return only after a phase, and tell of it: for it, or a later one
+        of the same mbarrier."""
         ring = self.u.program.barriers[barrier].ring
         if (barrier, cta) not in self.waits:
             slots: dict[int, dict[int, list[_Waiting]]] = {}
@@ -303,7 +303,7 @@ class Search:
             self.waits[barrier, cta] = slots
         for waits in self.waits[barrier, cta].get(phase % ring, {}).values():
             if waits[-1].phase >= phase:
-                yield [w for w in waits if ends_after(phase, w.phase, ring)]
+                yield [w for w in waits if ends_after(phase, w.phase, ring) and self.needs.acquired(w.action)]
 
     def _next(self, thread: int, key: Key) -> Iterator[tuple[int, int]]:
         at = bisect_right(self.u.keys(thread), key)

@@ -89,11 +89,15 @@ class Needs:
             and source.completion.group is Group.WGMMA
         )
 
+    def acquired(self, wait: AwaitAction) -> bool:
+        """The wait makes what it has waited for visible, if the path has to carry that."""
+        return self.temporal or not wait.relaxed
+
     def heard(self, wait: AwaitAction, signal: ArriveAction, allowed: frozenset[str], *, abroad: bool) -> bool:
         """The wait acquires what the path has to carry from the arrive; `abroad`: of another CTA's thread. To overwrite
         what asynchronous operations have used, an arrive may be of any scope (L4)."""
         local = wait.local or (signal.local and not (self.overwrites and "L4" in allowed))
-        return self.temporal or not (wait.relaxed or (local and abroad))
+        return self.acquired(wait) and (self.temporal or not (local and abroad))
 
     def through(self, signal: ArriveAction, allowed: frozenset[str]) -> bool:
         """The arrive hands on what the path has to carry. A relaxed one says only that something has ended, which is

@@ -15,10 +15,11 @@ from typing import Any, NoReturn
 from exogpu.ir.index import Bin, Int, Var
 from exogpu.ir.linear import linear
 from exogpu.ir.skeleton.operations import Await
-from exogpu.ir.skeleton.tree import Block, For, Skeleton, Stmt
+from exogpu.ir.skeleton.tree import Block, For, Let, Skeleton, Step, Stmt
 from exogpu.ir.skeleton.walk import children, walk, with_blocks
 from exogpu.ir.terms import add, times
 from exogpu.ir.walk import substitute_index
+from exogpu.verify.skeleton.mentions import dependent, names_in
 
 Names = Mapping[str, Var]
 """Loop variables of a later group, as they are called in the first one."""
@@ -31,35 +32,41 @@ class _Differ(Exception):
 def rolled(skeleton: Skeleton) -> Skeleton:
     """The skeleton with a loop for each series of groups of statements in an iteration that wait for mbarriers."""
     numbers = count()
-    bodies = tuple(replace(b, stmts=_block(b.stmts, numbers, inside=False)) for b in skeleton.bodies)
+    bodies = tuple(replace(b, stmts=_block(skeleton, b.stmts, numbers, inside=False)) for b in skeleton.bodies)
     return replace(skeleton, bodies=bodies) if bodies != skeleton.bodies else skeleton
 
 
-def _block(block: Block, numbers: Iterator[int], *, inside: bool) -> Block:
+def _block(skeleton: Skeleton, block: Block, numbers: Iterator[int], *, inside: bool) -> Block:
     stmts = tuple(
-        with_blocks(s, [_block(inner, numbers, inside=inside or isinstance(s, For)) for inner in children(s)])
+        with_blocks(s, [_block(skeleton, inner, numbers, inside=inside or isinstance(s, For)) for inner in children(s)])
         for s in block
     )
     if not inside:
         return stmts
     out: list[Stmt] = []
     while stmts:
-        loop, length = _series(stmts, f"$copy{next(numbers)}")
+        loop, length = _series(skeleton, stmts, f"$copy{next(numbers)}")
         out.append(stmts[0] if loop is None else loop)
         stmts = stmts[max(length, 1) :]
     return tuple(out)
 
 
-def _series(stmts: Block, var: str) -> tuple[For | None, int]:
+def _series(skeleton: Skeleton, stmts: Block, var: str) -> tuple[For | None, int]:
     """A loop for the longest series that the statements begin with, the one of the shortest groups; and its length."""
     best: tuple[For | None, int] = None, 0
     for size in range(1, len(stmts) // 2 + 1):
         if not any(isinstance(s, Await) for s in walk(stmts[:size])):
             continue
         body, copies = _copies(stmts, size, Var(var))
-        if copies > 1 and size * copies > best[1]:
+        if copies > 1 and size * copies > best[1] and not _needed(skeleton, body, stmts[size * copies :]):
             best = For(var, Int(0), Int(copies), body, stmts[0].span, written="copy"), size * copies
     return best
+
+
+def _needed(skeleton: Skeleton, body: Block, following: Block) -> bool:
+    """The statements that follow mention a name whose first value is given in the loop, where it would end with it."""
+    ending = dependent(skeleton, {s.name for s in body if isinstance(s, Let)})
+    return any(names_in(s) & ending or (isinstance(s, Step) and s.name in ending) for s in walk(following))
 
 
 def _copies(stmts: Block, size: int, at: Var) -> tuple[Block, int]:

@@ -235,7 +235,30 @@ def below(first):
     return kernel
 
 
+def unrolled(other):
+    """A name that is given in each of two statements that look like a loop is used behind them."""
+
+    @skeleton
+    def kernel(n: size):
+        b = mbarrier(2, count=1)
+        x = smem(2)
+        with role("p", threads=1):
+            for i in range(n):
+                c = 0
+                arrive(b[0])
+                wait(b[0], parity=i)
+                c = 1
+                arrive(b[1])
+                wait(b[1], parity=i)
+                store(x[c])
+        with role("q", threads=1):
+            store(x[other])
+
+    return kernel
+
+
 TWINS = [
+    ("race.waw", unrolled(1), unrolled(0)),
     ("deadlock.cycle", below(-1), below(0)),
     ("deadlock.cycle", steps(False), steps(True)),
     ("race.waw", named(False), named(True)),

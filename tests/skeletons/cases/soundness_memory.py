@@ -346,7 +346,31 @@ UNSEEN = [
     (told_by_another(True), told_by_another(False)),
 ]
 
+
+def copied(unseen):
+    """A relaxed wait for a copy does not show what it has brought."""
+
+    @skeleton
+    def kernel(n: size):
+        b = mbarrier(count=1)
+        x = smem()
+        with role("p", threads=1):
+            for i in range(min(n, 1)):
+                arrive(b, tx=16)
+                tma_load(x, b, bytes=16)
+        with role("q", threads=1):
+            for i in range(min(n, 1)):
+                if unseen:
+                    wait(b, parity=i, relaxed=True)
+                else:
+                    wait(b, parity=i)
+                load(x)
+
+    return kernel
+
+
 TWINS = [
+    ("race.raw", copied(True), copied(False)),
     ("cluster.entry", enters(True), enters(False)),
     ("bounds", reaches(1), reaches(0)),
     ("mbar.tx_bytes", announces(True), announces(False)),

@@ -255,7 +255,30 @@ def behind(counts):
     return kernel
 
 
+def keeps(ahead):
+    """A name keeps the unknown number of the counter's value there, not of the one that it has later."""
+
+    @skeleton
+    def kernel(n: size):
+        x = gmem(n, 2)
+        with role("p", threads=1):
+            c = 1
+            for i in range(n):
+                w = unknown("slot", c, below=2)
+                c += 1
+                store(x[i, w])
+        with role("q", threads=1):
+            for i in range(n):
+                if unknown("slot", i + ahead, below=2) == 0:
+                    store(x[i, 1])
+                else:
+                    store(x[i, 0])
+
+    return kernel
+
+
 TWINS = [
+    ("race.waw", keeps(2), keeps(1)),
     ("race.waw", cells(False), cells(True)),
     ("deadlock.cycle", trips(False), trips(True)),
     ("deadlock.cycle", trips_of_a_cta(False), trips_of_a_cta(True)),

@@ -16,8 +16,8 @@ from exogpu.ir.index import Bin, Cmp, Cond, Index, Int, Var
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Flags, Mbarriers, Ref
-from exogpu.ir.skeleton.tree import RANK, TID, For, Skeleton
-from exogpu.ir.skeleton.walk import every_statement
+from exogpu.ir.skeleton.tree import RANK, TID, For, Skeleton, Stmt
+from exogpu.ir.skeleton.walk import every_statement, walk
 from exogpu.ir.stmt import Point
 from exogpu.ir.terms import reduced
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
@@ -244,6 +244,14 @@ class Signals:
             self.barriers.setdefault(name, Barrier(name, 1, 1, ref.span, flag=True))
             yield from (Part(name, Int(0), piece) for piece in self._apart(part))
 
+    def in_one_cta(self, ref: Ref) -> None:
+        """Accesses of a flag at the scope of a CTA are all made in one: others race with them (PTX ISA, morally strong
+        operations)."""
+        users = (b for b in self.skeleton.bodies if any(_is_on(s, ref) for s in walk(b.stmts)))
+        if len({cta for b in users for cta in b.role.ctas}) > 1:
+            reason = f"`{ref.name}` is accessed at the scope of a CTA, and in several CTAs"
+            raise NotModelled(reason, ref.span, 'leave `scope` out: it is "gpu" then')
+
     def cluster(self, place: Place, span: Span) -> Iterator[Part]:
         """The cluster's own barrier."""
         self.whole_warps(place, span)
@@ -264,6 +272,10 @@ class Signals:
                 members.setdefault(tuple(t in g for g in groups), set()).add(t)
             out[role] = tuple(frozenset(m) for m in members.values())
         return out
+
+
+def _is_on(stmt: Stmt, flag: Ref) -> bool:
+    return isinstance(stmt, op.Signal | op.Spin) and stmt.flag.name == flag.name
 
 
 def _indices(ref: Ref) -> tuple[Index, ...]:

@@ -244,9 +244,10 @@ class Operations:
 
     def _flag(self, stmt: op.Signal | op.Spin, place: Place, read: Reading, fences: Fences) -> None:
         """A strong access of a flag, kept with CTA 0; other CTAs are beyond the scope of the executing thread's."""
-        strength = fences.released if isinstance(stmt, op.Signal) else fences.acquired
-        how = strength(stmt.scope, relaxed=stmt.relaxed)
-        local = not how.wide and self.skeleton.cluster > 1
+        by = fences.released if isinstance(stmt, op.Signal) else fences.acquired
+        how = by(stmt.scope, relaxed=stmt.relaxed)
+        if local := not how.wide and self.skeleton.cluster > 1:
+            self.signals.in_one_cta(stmt.flag)
         for part in self.signals.flag(stmt.flag, place, read.index):
             names = self._who_of(part.place).names
             if isinstance(stmt, op.Signal):

@@ -140,7 +140,18 @@ def elected_that_end():
         load(x[tid])
 
 
+@skeleton
+def additions_of_several_ctas_at_the_scope_of_one():
+    """They are not atomic to each other: one may be lost (PTX memory model)."""
+    cluster(2)
+    f = flags()
+    with role("all", threads=1):
+        signal_add(f, 1, scope="cta")
+        spin(f, 2, scope="cta")
+
+
 LIMITS = (
+    ("`f` is accessed at the scope of a CTA, and in several CTAs", additions_of_several_ctas_at_the_scope_of_one),
     ("one lane of many is elected and ends, and memory is named by lane", elected_that_end),
     ("each thread signals a value of its own", signal_of_each_lane),
     ("one lane of many is elected, and others are told apart, too", elected_of_lanes_that_wait_for_different_values),

@@ -71,10 +71,11 @@ class Functions:
                     out[name] = int((n < missing) == plain.wanted)
         return out
 
-    def apply(self, ctx: Context, name: str, args: Arguments, below: int) -> Poly:
-        """The unknown number in 0 .. below - 1 that depends on `args` alone."""
+    def apply(self, ctx: Context, name: str, args: Arguments, below: int | None) -> Poly:
+        """The unknown number in 0 .. below - 1 (without `below`, any) that depends on `args` alone."""
         if (name, args) not in self.unknown:
-            value = ctx.fresh(f"{name}#{len(self.unknown)}", 0, below)
+            fresh = f"{name}#{len(self.unknown)}"
+            value = symbol(fresh) if below is None else ctx.fresh(fresh, 0, below)
             for (other, theirs), known in self.unknown.items():
                 if other == name:
                     same = ctx.api.conj(ctx.eq(p, q) for p, q in zip(args, theirs, strict=True))

@@ -14,7 +14,8 @@ from exogpu.smt.context import Context
 from exogpu.smt.index import Env, to_formula, to_poly
 from exogpu.smt.poly import ONE, ZERO, Poly, lift
 from exogpu.smt.terms import Formula
-from exogpu.verify.program import TASK, TASKS, Access, Event, Exec, Program
+from exogpu.verify.derived import applied
+from exogpu.verify.program import TASK, TASKS, Access, Applied, Event, Exec, Program
 
 LANE = "$thread"
 WARP_OF_UNIT = "$warp"
@@ -89,7 +90,7 @@ class Model:
             env[loop.var] = ZERO if single else ctx.fresh(f"{tag}.{loop.var}")
         if TASK in env:
             for task in self.program.tasks:
-                env[task.name] = ctx.fresh(f"{tag}.{task.name}")
+                env[task.name] = self._coordinate(task.name, tag, env)
         if event.exec is Exec.EACH and event.size > 1:
             env[LANE] = ctx.fresh(f"{tag}.{LANE}", 0, event.size)
         if event.exec is Exec.WARPS:
@@ -97,6 +98,13 @@ class Model:
             if lanes:
                 env[LANE] = ctx.fresh(f"{tag}.{LANE}", 0, WARP)
         return self.at(event, env)
+
+    def _coordinate(self, name: str, tag: str, env: Env) -> Poly:
+        """A coordinate of the task: any, or what its place in the walk determines."""
+        meaning = self.program.derived.get(name)
+        if isinstance(meaning, Applied):
+            return applied(self.ctx, meaning, env)
+        return self.ctx.fresh(f"{tag}.{name}")
 
     def whole(self, x: Instance) -> Instance:
         """A warp-collective operation, if x is a lane of one: done for all lanes when it is done for one."""

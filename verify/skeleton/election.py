@@ -49,13 +49,8 @@ def any_will_do(skeleton: Skeleton, body: Body, election: Elect) -> None:
 
 def _unknown_by_lane(skeleton: Skeleton, body: Body) -> bool:
     """An unknown number that the role names depends on the thread."""
-    unknowns = dict(skeleton.unknowns)
-
-    def by_lane(name: str) -> bool:
-        args = unknowns[name].args if name in unknowns else ()
-        return any(n == TID or by_lane(n) for a in args for n in index_names(a))
-
-    return any(by_lane(name) for s in walk(body.stmts) for name in names_in(s))
+    named = frozenset[str]().union(*(names_in(skeleton, s) for s in walk(body.stmts)))
+    return any(TID in index_names(a) for name, unknown in skeleton.unknowns if name in named for a in unknown.args)
 
 
 def _windows(body: Body) -> tuple[Named, ...]:

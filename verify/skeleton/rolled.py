@@ -19,7 +19,7 @@ from exogpu.ir.skeleton.tree import Block, For, Let, Skeleton, Step, Stmt
 from exogpu.ir.skeleton.walk import children, walk, with_blocks
 from exogpu.ir.terms import add, times
 from exogpu.ir.walk import substitute_index
-from exogpu.verify.skeleton.mentions import dependent, names_in
+from exogpu.verify.skeleton.mentions import names_in
 
 Names = Mapping[str, Var]
 """Loop variables of a later group, as they are called in the first one."""
@@ -65,8 +65,8 @@ def _series(skeleton: Skeleton, stmts: Block, var: str) -> tuple[For | None, int
 
 def _needed(skeleton: Skeleton, body: Block, following: Block) -> bool:
     """The statements that follow mention a name whose first value is given in the loop, where it would end with it."""
-    ending = dependent(skeleton, {s.name for s in body if isinstance(s, Let)})
-    return any(names_in(s) & ending or (isinstance(s, Step) and s.name in ending) for s in walk(following))
+    ending = {s.name for s in body if isinstance(s, Let)}
+    return any(names_in(skeleton, s) & ending or (isinstance(s, Step) and s.name in ending) for s in walk(following))
 
 
 def _copies(stmts: Block, size: int, at: Var) -> tuple[Block, int]:

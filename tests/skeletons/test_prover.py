@@ -13,7 +13,7 @@ from exogpu.verify.nest import TooLarge
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.skeleton.rolled import rolled
 from exogpu.verify.skeleton.verdict import prepare, proof
-from tests.skeletons.twins import fault, twins
+from tests.skeletons.twins import fault, pairs, twins
 
 SIZES = 6
 
@@ -45,6 +45,12 @@ def test_loops_for_what_is_unrolled_by_hand_execute_alike() -> None:
     for skeleton in found:
         written, compact = fault(skeleton, SIZES), fault(rolled(skeleton), SIZES)
         assert (written and {written.rule, *written.other}) == (compact and {compact.rule, *compact.other})
+
+
+@pytest.mark.parametrize(("written", "compact"), list(pairs("prover", "ROLLED")))
+def test_loops_for_what_is_unrolled_by_hand_multiply_no_variables(written: Skeleton, compact: Skeleton) -> None:
+    assert rolled(written) is written
+    assert rolled(compact) is not compact
 
 
 def test_counters_are_not_counted_at_sizes_that_are_too_large() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from exogpu.smt.poly import Poly, symbol
+from exogpu.smt.poly import Poly
 from exogpu.smt.terms import Formula
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Functions:
         if plain is not None:
             self.plain[key] = plain
         if (key, at) not in self.counts:
-            value = symbol(f"count#{len(self.counts)}")
+            value = ctx.fresh(f"count#{len(self.counts)}")
             self.counts[key, at] = value
             none = ctx.api.conj((ctx.le(at, 0), ctx.eq(value, 0)))
             some = ctx.api.conj((ctx.ge(at, 0), ctx.between(0, value, at + 1)))

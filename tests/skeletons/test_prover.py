@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.verify import lift, ordering
 from exogpu.verify.axioms import DEFAULT
 from exogpu.verify.derived import concrete, used
 from exogpu.verify.nest import TooLarge
@@ -51,6 +52,17 @@ def test_loops_for_what_is_unrolled_by_hand_execute_alike() -> None:
 def test_loops_for_what_is_unrolled_by_hand_multiply_no_variables(written: Skeleton, compact: Skeleton) -> None:
     assert rolled(written) is written
     assert rolled(compact) is not compact
+
+
+@pytest.mark.parametrize(("bad", "good"), list(pairs("prover", "COUNTED")))
+def test_executions_that_are_named_by_their_number_exist(
+    bad: Skeleton, good: Skeleton, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads that never execute a statement are not taken for ones that do."""
+    monkeypatch.setattr(ordering, "PATIENCE", -1)
+    monkeypatch.setattr(lift, "_namings", lambda _, counts: (lift._Naming(step=True, counts=counts),))
+    assert [o.rule for o in left_open(bad)] != []
+    assert left_open(good) == []
 
 
 def test_counters_are_not_counted_at_sizes_that_are_too_large() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -60,7 +61,8 @@ def test_executions_that_are_named_by_their_number_exist(
 ) -> None:
     """Threads that never execute a statement are not taken for ones that do."""
     monkeypatch.setattr(ordering, "PATIENCE", -1)
-    monkeypatch.setattr(lift, "_namings", lambda _, counts: (lift._Naming(step=True, counts=counts),))
+    counted = partial(lift._Naming, step=True, flat=False)
+    monkeypatch.setattr(lift, "_namings", lambda _, sizes, *, nested: (counted(counts=sizes if nested else None),))
     assert [o.rule for o in left_open(bad)] != []
     assert left_open(good) == []
 

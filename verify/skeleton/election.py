@@ -12,10 +12,10 @@ proof is for the first lane of each. It carries over if
 By 1 and 2 lanes of a unit that are not chosen do the same, so renaming lanes inside units turns a run in which others
 are chosen into one that the proof is of; only cells named by lane may be others then. So an order that was shown of two
 accesses holds for other lanes that are chosen, or are not, as those were. By 3 the proof was of such lanes in each
-case: a lane meets every other at a cell that all of them name, and a window by lane meets all lanes of one that names
-all cells. Only between two units that name the same cells by lane, lane meets lane: none that is chosen meets one that
-is not in the proof, and in a run it may. Lanes of the two that are not chosen meet in both. What orders these orders
-chosen ones, too, if
+case: a lane meets every other at a cell that all of them name, a window by lane meets all lanes of one that names all
+cells, and first lanes meet first lanes, others others, where two windows name the same cells by lane. Only if both of
+these are of units that elect, a chosen lane may meet one that is not, in a run and not in the proof. What orders two
+lanes that are not chosen orders chosen ones, too, if
 
 4. a chosen lane does all that the others do, so it does not end in an election; and
 5. its arrivals in common statements are for the phases that those of the others are for: no barrier gets arrivals from
@@ -175,8 +175,9 @@ def _cells(ref: Ref, body: Body) -> list[tuple[tuple[int, ...], ...]]:
 
 
 def _meet(skeleton: Skeleton, body: Body, ref: Ref, other: Body, theirs: Sequence[Ref]) -> bool:
-    """Lanes of two units name the same cells, lane by lane: of two roles, of one, or of one in two CTAs."""
+    """Lanes of two units that elect name the same cells, lane by lane: of two roles, of one, or of one in two CTAs."""
     if not any(_by_lane(skeleton, body, ref, window) for window in theirs):
         return False
-    apart = len({*_cells(ref, body)}) == len(_cells(ref, body)) and skeleton.cluster == 1
-    return other is not body or not apart
+    if other is not body:
+        return any(isinstance(s, Elect) for s in walk(other.stmts))
+    return skeleton.cluster > 1 or len({*_cells(ref, body)}) < len(_cells(ref, body))

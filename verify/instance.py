@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from exogpu.ir.collective import WARP
@@ -15,7 +15,7 @@ from exogpu.smt.index import Env, to_formula, to_poly
 from exogpu.smt.poly import ONE, ZERO, Poly, lift
 from exogpu.smt.terms import Formula
 from exogpu.verify.derived import applied
-from exogpu.verify.program import TASK, TASKS, Access, Applied, Event, Exec, Program
+from exogpu.verify.program import TASK, TASKS, Access, Applied, Event, Exec, Loop, Program
 
 LANE = "$thread"
 WARP_OF_UNIT = "$warp"
@@ -138,21 +138,27 @@ class Model:
 
     def _domain(self, event: Event, env: Env) -> Formula:
         ctx = self.ctx
-        parts = []
-        for loop in event.loops:
-            lo, hi = to_poly(ctx, loop.lo, env), to_poly(ctx, loop.hi, env)
-            ctx.compared(hi - 1 - env[loop.var])
-            parts.append(ctx.between(lo, env[loop.var], hi))
+        parts = [self.inside(loop, env) for loop in event.loops]
         if TASK in env:
             for task in (t for t in self.program.tasks if t.name in env):
                 lo, hi = to_poly(ctx, task.lo, env), to_poly(ctx, task.hi, env)
                 parts.append(ctx.between(lo, env[task.name], hi))
-        if LANE in env:
-            parts.append(ctx.between(0, env[LANE], WARP if event.exec is Exec.WARPS else event.size))
-        if WARP_OF_UNIT in env:
-            parts.append(ctx.between(0, env[WARP_OF_UNIT], event.size // WARP))
+        parts += self.lanes(event, env)
         parts += [to_formula(ctx, g, env) for g in event.guards]
         return ctx.api.conj(parts)
+
+    def inside(self, loop: Loop, env: Env) -> Formula:
+        """The iteration is one of the loop's."""
+        lo, hi = (to_poly(self.ctx, e, env) for e in (loop.lo, loop.hi))
+        self.ctx.compared(hi - 1 - env[loop.var])
+        return self.ctx.between(lo, env[loop.var], hi)
+
+    def lanes(self, event: Event, env: Env) -> Iterator[Formula]:
+        """The lane or warp is one of the unit that executes the event."""
+        if LANE in env:
+            yield self.ctx.between(0, env[LANE], WARP if event.exec is Exec.WARPS else event.size)
+        if WARP_OF_UNIT in env:
+            yield self.ctx.between(0, env[WARP_OF_UNIT], event.size // WARP)
 
     # -- relations -----------------------------------------------------------------------------------------------
 

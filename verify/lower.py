@@ -218,7 +218,7 @@ class _Lowering:
 
     def spread(self, place: _Place, lo: Index, extent: int) -> tuple[_Place, Index]:
         """The place of one effect for each CTA `lo .. lo + extent - 1`, and the variable with the CTA."""
-        var = f"cta{len(self.events)}"
+        var = f"cta.{len(self.events)}"
         return place.enter(Loop(var, lo, plus(lo, Int(extent)), LoopKind.CTAS)), Var(var)
 
     def assign(self, stmt: Assign, place: _Place) -> None:

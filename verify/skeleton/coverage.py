@@ -11,6 +11,7 @@ from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.instr import Mode
 from exogpu.ir.linear import linear
+from exogpu.ir.types import Gmem, Smem
 from exogpu.ir.walk import index_names
 from exogpu.smt.index import Env, to_poly
 from exogpu.smt.poly import ZERO, Poly, lift
@@ -28,7 +29,9 @@ MOST_THREADS = 256
 
 def between(program: Program, conflict: Conflict) -> Iterator[list[Goal | Property]]:
     """Ways to show that an asynchronous write comes after one of two accesses and before the other, wherever they meet:
-    orders are transitive, cell by cell."""
+    orders are transitive, cell by cell. Cells of registers are each thread's own, and only wgmma writes them so."""
+    if not isinstance(conflict.buffer.memory, Smem | Gmem):
+        return
     for event in program.events:
         for access in event.accesses if event.completion is not None else ():
             if access.buffer == conflict.buffer.name and access.mode is Mode.WRITE:

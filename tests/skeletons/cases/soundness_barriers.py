@@ -325,7 +325,22 @@ def ends(rounds):
     return kernel
 
 
+def one_after_the_other(most):
+    """A thread arrives on one mbarrier after the other, perhaps on more than there are."""
+
+    @skeleton
+    def kernel(n: size):
+        require(n <= most)
+        full = mbarrier(3, count=1)
+        with role("a", threads=1):
+            for i in range(n):
+                arrive(full[i])
+
+    return kernel
+
+
 TWINS = [
+    ("bounds", one_after_the_other(5), one_after_the_other(3)),
     ("mbar.parity_alias | deadlock.cycle", elects(64), elects(32)),
     ("deadlock.cycle", meets_first(31), meets_first(0)),
     ("deadlock.cycle", meets_in_part(16), meets_in_part(32)),

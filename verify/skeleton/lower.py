@@ -19,6 +19,7 @@ from exogpu.verify.skeleton.counting import starts, turns, wrapped
 from exogpu.verify.skeleton.division import folded, folded_cond, parts
 from exogpu.verify.skeleton.election import any_will_do
 from exogpu.verify.skeleton.fenced import after, published
+from exogpu.verify.skeleton.mentions import names_in
 from exogpu.verify.skeleton.operations import Operations
 from exogpu.verify.skeleton.place import Numbers, Place
 from exogpu.verify.skeleton.reading import Fences, Reading
@@ -151,14 +152,20 @@ class Walk:
                     self.emit.exit(stmt, place)
                     return None
                 case _:
-                    following = stmts[n + 1] if n + 1 < len(stmts) else None
-                    acquired = following.scope if isinstance(following, MemoryFence) else None
-                    for where, fence in published(stmt, self._checked(stmt, place)):
-                        self.emit.operation(stmt, where, read, Fences(fence, acquired))
+                    self._operation(stmt, stmts[n + 1 : n + 2], place, read)
             fence = after(stmt, place, self.skeleton, read)
             some = fence is not None and fence.where is not None and TID in self._names(fence.where)
             place = replace(place, fenced=None if some else fence)  # of some threads nothing is made of it
         return place
+
+    def _operation(self, stmt: Stmt, following: tuple[Stmt, ...], place: Place, read: Reading) -> None:
+        """What is no control, with the fences right before and behind it. Unknown numbers are known before those of one
+        CTA are asked for."""
+        acquired = next((s.scope for s in following if isinstance(s, MemoryFence)), None)
+        for where, fence in published(stmt, self._checked(stmt, place)):
+            for name in sorted(names_in(stmt)):
+                self.expr(Var(name), where)
+            self.emit.operation(stmt, where, read, Fences(fence, acquired))
 
     def _checked(self, stmt: Stmt, place: Place) -> Place:
         """The place of a statement. A check is for all threads that may be elected; they are told apart if it is of an

@@ -277,7 +277,24 @@ def keeps(ahead):
     return kernel
 
 
+def first_named(factor):
+    """Each CTA has an unknown number of its own, which nothing has named before the wait; some lanes arrive twice."""
+
+    @skeleton
+    def kernel():
+        cluster(2)
+        b = mbarrier(count=48)
+        with role("a", threads=32):
+            arrive(b)
+            if tid >= 16:
+                arrive(b)
+            wait(b, parity=factor * unknown("s", rank, below=2))
+
+    return kernel
+
+
 TWINS = [
+    ("deadlock.cycle", first_named(1), first_named(2)),
     ("race.waw", keeps(2), keeps(1)),
     ("race.waw", cells(False), cells(True)),
     ("deadlock.cycle", trips(False), trips(True)),

@@ -12,9 +12,9 @@ from itertools import combinations, pairwise, product
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
-from exogpu.ir.index import Index
+from exogpu.ir.index import Index, Int
 from exogpu.ir.instr import Mode
-from exogpu.ir.skeleton.objects import Mbarriers, Ref, Shared
+from exogpu.ir.skeleton.objects import Global, Mbarriers, Ref, Shared
 from exogpu.ir.skeleton.operations import Access, Check, Exit
 from exogpu.ir.skeleton.tree import TID, Body, Elect, Skeleton
 from exogpu.ir.skeleton.walk import walk
@@ -76,9 +76,9 @@ def _low(dim: Point | Range) -> Index:
 def _alike(skeleton: Skeleton, body: Body, named: Named, other: Body, window: Named) -> bool:
     """Where one window names cells by lane, the other names all of them, or both name the same ones."""
     (ref, loaded), (theirs, loads) = named, window
-    own = next((o for o in skeleton.objects if o.name == ref.name and isinstance(o, Shared)), None)
+    own = next((o for o in skeleton.objects if o.name == ref.name and isinstance(o, Shared | Global)), None)
     laid_over = {o.overlay for o in skeleton.objects if isinstance(o, Shared | Mbarriers)}
-    if own is None or own.overlay is not None or own.name in laid_over:
+    if own is None or own.name in laid_over or (isinstance(own, Shared) and own.overlay is not None):
         return False
     if theirs.name != ref.name or (loaded and loads):
         return True
@@ -90,8 +90,8 @@ def _alike(skeleton: Skeleton, body: Body, named: Named, other: Body, window: Na
     return not told_apart or (_evenly(ref, body) and (other is body or _as_evenly(skeleton, body, ref, other)))
 
 
-def _whole(dim: Point | Range, extent: int) -> bool:
-    return isinstance(dim, Range) and dim.extent == extent
+def _whole(dim: Point | Range, extent: int | Index) -> bool:
+    return isinstance(dim, Range) and Int(dim.extent) == (Int(extent) if isinstance(extent, int) else extent)
 
 
 def _as_evenly(skeleton: Skeleton, body: Body, ref: Ref, other: Body) -> bool:

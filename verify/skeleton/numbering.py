@@ -196,7 +196,7 @@ def _arrival_rates(
     parties: list[Party],
     signals: Signals,
 ) -> tuple[int, ...]:
-    """Executions in each phase, so that in every CTA the arrivals make up the barrier's count; all 1 if nothing fits."""
+    """Executions in each phase, so that the arrivals make up the barrier's count in every CTA; all 1 if none fit."""
     ones = (1,) * len(parties)
     weights = [_weight(statements, signals) for _, statements in parties]
     sizes = [Tallies(cta for _, cta in through) for through, _ in parties]

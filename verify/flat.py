@@ -18,6 +18,8 @@ from exogpu.smt.poly import ONE, ZERO, Poly
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.program import Event, LifeAction, Loop, LoopKind, Program
 
+_ROUNDS = (LoopKind.TASK, LoopKind.SEQ)
+
 FARTHEST = 16
 """Largest distance for which each number of rounds that lie between is a case."""
 
@@ -119,18 +121,26 @@ def laps(program: Program, event: Event) -> Laps | None:
 
 def _laps(program: Program, event: Event) -> Laps | None:
     own = _sequential(event)
-    if not 1 <= len(own) <= 2 or event.path[0].loop is not own[0]:
+    if not own or event.path[0].loop is not own[0]:
+        return None
+    if program.sequential:  # all roles share the loops: others beside its own are rounds of other rings
+        return Laps(own[0], (own[1],), 0, inner=True) if len(own) > 1 and _of_sizes(program, own[1]) else None
+    if len(own) > 2:
         return None
     inside = {e.path[1].position: _sequential(e)[1] for e in program.events if _is_inside(e, own[0])}
     loops = tuple(inside[n] for n in sorted(inside))
-    bounds = frozenset[str]().union(*(index_names(loop.lo) | index_names(loop.hi) for loop in loops))
-    if not bounds <= set(program.sizes) or (len(own) == 2 and own[1] not in loops):
+    if not all(_of_sizes(program, loop) for loop in loops) or (len(own) == 2 and own[1] not in loops):
         return None
     return Laps(own[0], loops, sum(n < event.path[1].position for n in inside), len(own) == 2)
 
 
+def _of_sizes(program: Program, loop: Loop) -> bool:
+    """The bounds are over sizes alone."""
+    return index_names(loop.lo) | index_names(loop.hi) <= set(program.sizes)
+
+
 def _sequential(event: Event) -> list[Loop]:
-    return [loop for loop in event.loops if loop.kind is LoopKind.SEQ]
+    return [loop for loop in event.loops if loop.kind in _ROUNDS]
 
 
 def _is_inside(event: Event, outer: Loop) -> bool:
@@ -138,5 +148,5 @@ def _is_inside(event: Event, outer: Loop) -> bool:
     mbarriers are no rounds of these."""
     if isinstance(event.action, LifeAction):
         return False
-    loops = [s.loop for s in event.path[:2] if s.loop is not None and s.loop.kind is LoopKind.SEQ]
+    loops = [s.loop for s in event.path[:2] if s.loop is not None and s.loop.kind in _ROUNDS]
     return len(loops) == 2 and loops[0].var == outer.var and len(_sequential(event)) == 2

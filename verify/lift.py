@@ -50,16 +50,16 @@ def lift_path(
     """Readings of a concrete path, the most promising first: a prefix named from x, the rest from y, changing over
     where an arrive wakes an await (the iterations of two roles are not a fixed distance apart), rather at the last; if
     the executions are close to what they are named from, since then the ends may lie as far apart as they like.
-    Without a sequential order, also as if the loops of all roles kept step, nested ones counted as one, or executions
-    were counted (if `sizes` are given)."""
+    With a sequential order and `sizes`, iterations of nested loops as those of one; without an order, also as if the
+    loops of all roles kept step, or executions were counted (if `sizes` are given)."""
     signals = [0, *(i + 1 for i, edge in enumerate(edges) if edge is not Edge.PROGRAM_ORDER)]
     handed = [e is Edge.PROGRAM_ORDER and _same_thread(*ab) for ab, e in zip(pairwise(path), edges, strict=True)]
     steps = list(zip(path, (*handed, False), strict=False))
     splits = list(dict.fromkeys((*signals[::-1], len(path))))
-    counts = sizes if any(len(sequential(o.event)) > 1 for o in (x, y, *(n.item for n in path))) else None
+    nested = any(len(sequential(o.event)) > 1 for o in (x, y, *(n.item for n in path)))
 
     def reading(split: int) -> Iterator[LiftedChain]:
-        for naming in _namings(program, counts):
+        for naming in _namings(program, sizes, nested=nested):
             try:
                 links = tuple(
                     _lift(program, node, on, naming, *(("x", x), ("y", y)) if i < split else (("y", y), ("x", x)))
@@ -101,18 +101,21 @@ def _distances(chain: LiftedChain) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Naming:
-    """How iterations are named: as if loops of all roles kept `step`, or by the number of the execution at sizes."""
+    """How iterations are named: as if loops of all roles kept `step`, nested ones as one if `flat`, or by the number of
+    the execution at sizes."""
 
     step: bool
+    flat: bool
     counts: Env | None = None
 
 
-def _namings(program: Program, counts: Env | None) -> tuple[_Naming, ...]:
+def _namings(program: Program, sizes: Env | None, *, nested: bool) -> tuple[_Naming, ...]:
     if program.sequential:
-        return (_Naming(step=False),)
-    if counts is None or any(isinstance(d, Applied) for d in program.derived.values()):
-        return (_Naming(step=True), _Naming(step=False))
-    return (_Naming(step=True), _Naming(step=True, counts=counts))
+        return (_Naming(step=False, flat=sizes is not None),)
+    in_step = _Naming(step=True, flat=True)
+    if sizes is None or not nested or any(isinstance(d, Applied) for d in program.derived.values()):
+        return (in_step, _Naming(step=False, flat=False))
+    return (in_step, _Naming(step=True, flat=False, counts=sizes))
 
 
 def _same_thread(a: PathNode, b: PathNode) -> bool:
@@ -123,7 +126,7 @@ def _same_thread(a: PathNode, b: PathNode) -> bool:
 def _lift(program: Program, node: PathNode, handed_on: bool, naming: _Naming, near: Anchor, far: Anchor) -> Link:
     where: list[tuple[str, Where]] = []
     exact = True
-    flat = _flat(program, node.item, near, far) if naming.step and naming.counts is None else {}
+    flat = _flat(program, node.item, near, far) if naming.flat else {}
     for loop in node.item.event.loops:
         if loop.var in flat:
             where.append((loop.var, flat[loop.var]))

@@ -106,7 +106,8 @@ Outcome = Proved | Violated | Undecided | Impossible
 
 def decide(program: Program, goal: Goal) -> Outcome:
     """Proves or refutes a goal for all sizes; where the search is overtaxed, once more without what the solver has met
-    before (other goals' chains, and the state in which it was left), and with every candidate looked at."""
+    before (other goals' chains, and the state in which it was left), with every candidate looked at, and executions
+    counted from the start."""
     try:
         found = _ChainSearch(program, goal).run()
         if isinstance(found, Undecided) and found.exhausted:
@@ -266,8 +267,9 @@ class _ChainSearch:
     def _learn(self, found: _Found, values: Values) -> Undecided | None:
         search, x, y = found.search, found.search.source, found.search.target
         path = shorten(search, found.path, y) if found.path else []
-        # names by distance are easier for the solver; where they do not settle it soon, executions are counted
-        sizes = search.u.sizes if self.rounds > PATIENCE else None
+        # names by distance are easier for the solver; where they do not settle it soon, executions are counted, or
+        # iterations of nested loops as those of one
+        sizes = search.u.sizes if self.thorough or self.rounds > PATIENCE else None
         edges = [search.edge(a, b) or Edge.PROGRAM_ORDER for a, b in pairwise(path)]
         for lifted in lift_path(self.session.program, x, y, path, edges, search.axioms, sizes):
             new = [k for c in lifted if (k := _Known(found.direction, c)) not in self.chains.values()]

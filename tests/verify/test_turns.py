@@ -78,6 +78,13 @@ def k(T: size, Y: f32[T, 32] @ GMEM):
 """
 
 
+def deeper(stages: int, ring: int, lag: int) -> str:
+    """As `ping_pong`, with more mbarriers of freed slots than slots: the rings coincide only every so many rounds."""
+    text = ping_pong().replace("SMEM(ring=2)", f"SMEM(ring={stages})").replace("empty, lag=2", f"empty, lag={lag}")
+    text = text.replace("full = mbarrier(ring=2", f"full = mbarrier(ring={stages}")
+    return text.replace("empty = mbarrier(ring=2", f"empty = mbarrier(ring={ring}")
+
+
 def staged(ring: int = 2, pending: int = 0) -> str:
     return STAGED.format(ring=ring, pending=pending)
 
@@ -109,6 +116,8 @@ TWINS = [
         ping_pong(),
     ),
     ("race.waw", ping_pong().replace("SMEM(ring=2)", "SMEM(ring=1)"), ping_pong()),
+    ("race.war", deeper(2, 3, lag=3), deeper(2, 3, lag=2)),
+    ("race.waw", deeper(5, 7, lag=6), deeper(5, 7, lag=5)),
     ("race.war", staged(ring=2, pending=1), staged(ring=4, pending=1)),
     ("ownership", REGISTERS.format(unit="k % 2"), REGISTERS.format(unit="ordinal % 2")),
 ]

@@ -161,10 +161,10 @@ class Walk:
     def _operation(self, stmt: Stmt, following: tuple[Stmt, ...], place: Place, read: Reading) -> None:
         """What is no control, with the fences right before and behind it. Unknown numbers are known before those of one
         CTA are asked for."""
+        for name in sorted(names_in(stmt)):
+            self._meanings(Var(name), place)
         acquired = next((s.scope for s in following if isinstance(s, MemoryFence)), None)
         for where, fence in published(stmt, self._checked(stmt, place)):
-            for name in sorted(names_in(stmt)):
-                self.expr(Var(name), where)
             self.emit.operation(stmt, where, read, Fences(fence, acquired))
 
     def _checked(self, stmt: Stmt, place: Place) -> Place:

@@ -166,7 +166,7 @@ class Session:
         low = 0
         while low < high:
             middle = (low + high) // 2
-            trial = self.solver.check([*pinned, self.ctx.le(quantity, middle)])
+            trial = self.solver.check([*pinned, self.ctx.le(quantity, middle)], small_core=False)
             if isinstance(trial, Sat):
                 best = trial.model
                 high = quantity.value(Valuation(best))

@@ -92,8 +92,11 @@ def _beside(m: Machine, s: Strand, e: Event) -> bool:
     """The next event is an arrive at the side of `e`, on the barrier of another CTA: both count at one time (L13)."""
     if "L13" not in m.axioms or not isinstance(e.op, ops.Arrive) or not isinstance(m.event(s).op, ops.Arrive):
         return False
-    (one, *_), (other, *_) = e.barriers, m.event(s).barriers
-    return one[0] != other[0] and one[1:] == other[1:] and e.iteration == m.event(s).iteration
+    following = m.event(s)
+    if following.problem is not None:
+        return False  # it names no barrier
+    (one, *_), (other, *_) = e.barriers, following.barriers
+    return one[0] != other[0] and one[1:] == other[1:] and e.iteration == following.iteration
 
 
 def _local(m: Machine, s: Strand) -> bool:

@@ -8,7 +8,7 @@ from functools import partial, reduce
 from itertools import combinations, product
 
 from exogpu.ir.evaluate import evaluate
-from exogpu.ir.instr import Proxy
+from exogpu.ir.instr import Mode, Proxy
 from exogpu.ir.skeleton.objects import Mbarriers
 from exogpu.ir.skeleton.tree import Skeleton
 from exogpu.smt.poly import Poly, lift
@@ -136,7 +136,7 @@ def _over(program: Program, lives: Lives, use: Use, needs: Needs, last: int | No
 
 def _to_come(lives: Lives, use: Use, last: int | None) -> Iterator[Goal | Property]:
     """The next life has not begun."""
-    event = use.event
+    event, needs = use.event, Needs(reads_only=use.access.mode is Mode.READ)
 
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
         touches = use.touches(model, x)
@@ -151,7 +151,7 @@ def _to_come(lives: Lives, use: Use, last: int | None) -> Iterator[Goal | Proper
 
     for init in lives.inits:
         name = f"cells/{lives.barrier.name}/{event.id}+{init.id}"
-        yield Goal(name, event, init, condition, check, Needs())
+        yield Goal(name, event, init, condition, check, needs)
 
 
 def _life(event: Event, x: Instance, model: Model) -> Poly:

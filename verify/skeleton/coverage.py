@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from functools import partial
-from itertools import product
+from itertools import islice, product
 
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.instr import Mode
 from exogpu.ir.linear import linear
+from exogpu.ir.types import Gmem, Smem
 from exogpu.ir.walk import index_names
 from exogpu.smt.index import Env, to_poly
 from exogpu.smt.poly import ZERO, Poly, lift
@@ -28,7 +29,9 @@ MOST_THREADS = 256
 
 def between(program: Program, conflict: Conflict) -> Iterator[list[Goal | Property]]:
     """Ways to show that an asynchronous write comes after one of two accesses and before the other, wherever they meet:
-    orders are transitive, cell by cell."""
+    orders are transitive, cell by cell. Cells of registers are each thread's own, and only wgmma writes them so."""
+    if not isinstance(conflict.buffer.memory, Smem | Gmem):
+        return
     for event in program.events:
         for access in event.accesses if event.completion is not None else ():
             if access.buffer == conflict.buffer.name and access.mode is Mode.WRITE:
@@ -60,19 +63,17 @@ def _covered(written: Use, one: Use, other: Use) -> Property:
 
 
 def writes(model: Model, event: Event, access: Access, cell: Sequence[Poly]) -> Iterator[Formula]:
-    """Executions of a statement that write a cell: its loop variables are read off the cell's indices."""
-    found: dict[str, Poly] = {}
+    """Executions of a statement that write a cell, by each thread: its loop variables are read off the cell's
+    indices."""
     sequential = {loop.var for loop in event.loops if loop.kind is LoopKind.SEQ}
-    for (lo, _), c in zip(access.dims, cell, strict=True):
-        found.update(_read_off(model, lo, c, sequential | {LANE}, {**model.sizes, **found}))
     threads = [loop for loop in event.loops if loop.kind is not LoopKind.SEQ]
     ranges = [range(evaluate(loop.lo, {}), evaluate(loop.hi, {})) for loop in threads]
-    if any(loop.var not in found for loop in event.loops if loop.kind is LoopKind.SEQ):
-        return
-    for n, values in enumerate(product(*ranges)):
-        if n == MOST_THREADS:
+    for values in islice(product(*ranges), MOST_THREADS):
+        env = {**model.sizes, **{loop.var: lift(v) for loop, v in zip(threads, values, strict=True)}}
+        for (lo, _), c in zip(access.dims, cell, strict=True):
+            env.update(_read_off(model, lo, c, sequential | {LANE}, env))
+        if not sequential <= env.keys():
             return
-        env = {**model.sizes, **found, **{loop.var: lift(v) for loop, v in zip(threads, values, strict=True)}}
         if event.size > 1:
             env.setdefault(LANE, lift(0))
         x = model.at(event, env)

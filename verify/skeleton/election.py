@@ -32,10 +32,10 @@ from itertools import combinations, pairwise, product
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
-from exogpu.ir.index import Index
+from exogpu.ir.index import Index, Int
 from exogpu.ir.instr import Mode
 from exogpu.ir.skeleton import operations as op
-from exogpu.ir.skeleton.objects import Mbarriers, Ref, Shared
+from exogpu.ir.skeleton.objects import Global, Mbarriers, Ref, Shared
 from exogpu.ir.skeleton.tree import TID, Block, Body, Elect, Skeleton
 from exogpu.ir.skeleton.walk import children, walk
 from exogpu.ir.stmt import Point, Range
@@ -93,10 +93,13 @@ def _low(dim: Point | Range) -> Index:
 
 
 def _plain(skeleton: Skeleton, ref: Ref) -> bool:
-    """Shared memory of its own: nothing else lies in its cells."""
+    """Memory of its own: nothing else lies in its cells."""
     laid_over = {o.overlay for o in skeleton.objects if isinstance(o, Shared | Mbarriers)}
-    own = next((o for o in skeleton.objects if o.name == ref.name and isinstance(o, Shared)), None)
-    return own is not None and own.overlay is None and own.name not in laid_over
+    match next((o for o in skeleton.objects if o.name == ref.name), None):
+        case Shared(overlay=None) | Global():
+            return ref.name not in laid_over
+        case _:
+            return False
 
 
 def _alike(skeleton: Skeleton, body: Body, ref: Ref, other: Body, theirs: Ref) -> bool:
@@ -111,12 +114,12 @@ def _alike(skeleton: Skeleton, body: Body, ref: Ref, other: Body, theirs: Ref) -
 
 def _by_lane(skeleton: Skeleton, body: Body, ref: Ref, theirs: Ref) -> list[int]:
     """The dimensions in which lanes name cells of their own, and the other window not all of them."""
-    shape = next(o.shape for o in skeleton.objects if o.name == ref.name and isinstance(o, Shared))
+    shape = next(o.shape for o in skeleton.objects if o.name == ref.name and isinstance(o, Shared | Global))
     return [n for n in _differing(ref, body.role.unit) if not _whole(theirs.dims[n], shape[n])]
 
 
-def _whole(dim: Point | Range, extent: int) -> bool:
-    return isinstance(dim, Range) and dim.extent == extent
+def _whole(dim: Point | Range, extent: int | Index) -> bool:
+    return isinstance(dim, Range) and Int(dim.extent) == (Int(extent) if isinstance(extent, int) else extent)
 
 
 def _as_evenly(skeleton: Skeleton, body: Body, ref: Ref, other: Body) -> bool:

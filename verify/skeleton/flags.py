@@ -16,6 +16,7 @@ from itertools import product
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.linear import literal
+from exogpu.ir.walk import index_names
 from exogpu.smt.index import to_poly
 from exogpu.smt.poly import Poly, lift, symbol
 from exogpu.smt.terms import Formula
@@ -32,6 +33,8 @@ from exogpu.verify.skeleton.barriers import Value
 from exogpu.verify.skeleton.flows import Flow, parties
 from exogpu.verify.skeleton.settle import obligation, settle
 from exogpu.verify.skeleton.unsupported import NotModelled
+
+STATED = "let the variable of one loop say the value, such as `signal(f, i + 1)`"
 
 
 def flag_numbers(
@@ -171,6 +174,8 @@ def _reaching(model: Model, signal: Event, env: Mapping[str, Poly], var: str, ph
     """The iteration in which the statement is for a phase, if it is a multiple of the iteration and something else."""
     if not isinstance(signal.numbering, Stated):
         raise NotModelled("a flag is numbered otherwise", signal.span)
+    if index_names(signal.numbering.index) & model.program.derived.keys():
+        raise NotModelled("the values of a flag follow from a counter or an unknown number", signal.span, STATED)
     stated = to_poly(model.ctx, signal.numbering.index, env)
     step = dict(stated.terms).get((var,), 0)
     rest = stated - symbol(var) * step

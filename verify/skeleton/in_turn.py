@@ -26,20 +26,21 @@ Around = tuple[Path | tuple[Cond, int] | bool, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A statement on a flag, and where it stands."""
+    """A statement on a flag, and where it stands; `natural`: the names of what is surely not negative there."""
 
     stmt: Signal | Spin
     path: Path
     around: Around
+    natural: frozenset[str]
 
 
 def in_turn(skeleton: Skeleton) -> Skeleton:
     """The skeleton with stores for the additions to those flags of which all wait for their turn."""
     turns: dict[str, dict[Path, Stmt]] = {}
     other: set[str] = set()
-    never_below_0 = frozenset((*skeleton.sizes, TID, RANK))
+    natural = frozenset((*skeleton.sizes, TID, RANK))
     for number, body in enumerate(skeleton.bodies):
-        found, changing = tuple(_found(body.stmts, (number,), ())), counters(body.stmts)
+        found, changing = tuple(_found(body.stmts, (number,), (), natural)), counters(body.stmts)
         fixed = [f for f in found if isinstance(f.stmt, Spin) and not _tested(skeleton, f) & changing]
         for place in found:
             signal = place.stmt
@@ -48,7 +49,7 @@ def in_turn(skeleton: Skeleton) -> Skeleton:
             waits = [f for f in fixed if _waits_for(f, place)]
             if waits:
                 v = waits[-1].stmt.value
-                stored = add(v if _natural(v, never_below_0) else Bin("max", v, Int(0)), Int(1))
+                stored = add(v if _natural(v, place.natural) else Bin("max", v, Int(0)), Int(1))
                 turns.setdefault(signal.flag.name, {})[place.path] = replace(signal, value=stored, adds=False)
             else:
                 other.add(signal.flag.name)
@@ -56,19 +57,20 @@ def in_turn(skeleton: Skeleton) -> Skeleton:
     return replaced(skeleton, stores) if stores else skeleton
 
 
-def _found(block: Block, path: Path, around: Around) -> Iterator[_Found]:
+def _found(block: Block, path: Path, around: Around, natural: frozenset[str]) -> Iterator[_Found]:
     for n, stmt in enumerate(block):
         here = (*path, n)
         match stmt:
             case Signal() | Spin():
-                yield _Found(stmt, here, around)
-            case For(body=body):
-                yield from _found(body, (*here, 0), (*around, here))
+                yield _Found(stmt, here, around, natural)
+            case For(var=var, lo=lo, body=body):
+                inside = natural | {var} if _natural(lo, natural) else natural - {var}
+                yield from _found(body, (*here, 0), (*around, here), inside)
             case Elect(body=body, any=free):
-                yield from _found(body, (*here, 0), (*around, free))
+                yield from _found(body, (*here, 0), (*around, free), natural)
             case If(cond=cond):
                 for arm, inner in enumerate(children(stmt)):
-                    yield from _found(inner, (*here, arm), (*around, (cond, arm)))
+                    yield from _found(inner, (*here, arm), (*around, (cond, arm)), natural)
             case _:
                 pass
 

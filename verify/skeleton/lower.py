@@ -11,7 +11,7 @@ from exogpu.ir.index import Bin, BoolOp, Cond, Index, Int, Not, Var
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton.operations import Check, Exit, MemoryFence
 from exogpu.ir.skeleton.tree import RANK, TID, Elect, For, If, Let, RoleDecl, Skeleton, Step, Stmt, Unknown
-from exogpu.ir.skeleton.walk import walk
+from exogpu.ir.skeleton.walk import expressions, walk
 from exogpu.ir.walk import conjuncts, index_names, substitute_cond, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
 from exogpu.verify.skeleton.closed import added, closed, entered
@@ -151,14 +151,20 @@ class Walk:
                     self.emit.exit(stmt, place)
                     return None
                 case _:
-                    following = stmts[n + 1] if n + 1 < len(stmts) else None
-                    acquired = following.scope if isinstance(following, MemoryFence) else None
-                    for where, fence in published(stmt, self._checked(stmt, place)):
-                        self.emit.operation(stmt, where, read, Fences(fence, acquired))
+                    self._operation(stmt, stmts[n + 1 : n + 2], place, read)
             fence = after(stmt, place, self.skeleton, read)
             some = fence is not None and fence.where is not None and TID in self._names(fence.where)
             place = replace(place, fenced=None if some else fence)  # of some threads nothing is made of it
         return place
+
+    def _operation(self, stmt: Stmt, following: tuple[Stmt, ...], place: Place, read: Reading) -> None:
+        """What is no control, with the fences right before and behind it. Unknown numbers are known before those of one
+        CTA are asked for."""
+        for name in sorted(frozenset[str]().union(*map(index_names, expressions(stmt)))):
+            self._meanings(Var(name), place)
+        acquired = next((s.scope for s in following if isinstance(s, MemoryFence)), None)
+        for where, fence in published(stmt, self._checked(stmt, place)):
+            self.emit.operation(stmt, where, read, Fences(fence, acquired))
 
     def _checked(self, stmt: Stmt, place: Place) -> Place:
         """The place of a statement. A check is for all threads that may be elected; they are told apart if it is of an

@@ -196,19 +196,18 @@ def _arrival_rates(
     parties: list[Party],
     signals: Signals,
 ) -> tuple[int, ...]:
-    """Executions in each phase, so that the arrivals make up the barrier's count; all 1 if nothing fits."""
+    """Executions in each phase, so that the arrivals make up the barrier's count in every CTA; all 1 if none fit."""
     ones = (1,) * len(parties)
-    sizes: list[tuple[int, int]] = []
-    for through, statements in parties:
-        per_cta = Tallies(cta for _, cta in through)
-        sizes.append((max(per_cta.values()), _weight(statements, signals)))
+    weights = [_weight(statements, signals) for _, statements in parties]
+    sizes = [Tallies(cta for _, cta in through) for through, _ in parties]
     if len(parties) == 1:
-        arrivals = sizes[0][0] * sizes[0][1]
+        arrivals = max(sizes[0].values()) * weights[0]
         return (max(1, barrier.count // arrivals),) if barrier.count % arrivals == 0 else ones
     for rates in sorted(product(range(1, MOST_RATES + 1), repeat=min(len(parties), 4)), key=sum):
         if len(rates) < len(parties):
             break
-        if sum(r * n * w for r, (n, w) in zip(rates, sizes, strict=True)) == barrier.count:
+        each = list(zip(rates, weights, sizes, strict=True))
+        if all(sum(r * w * n[cta] for r, w, n in each) == barrier.count for cta in frozenset[int]().union(*sizes)):
             return rates
     return ones
 

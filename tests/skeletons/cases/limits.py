@@ -150,7 +150,37 @@ def additions_of_several_ctas_at_the_scope_of_one():
         spin(f, 2, scope="cta")
 
 
+@skeleton
+def flag_of_a_counter(n: size, m: size):
+    f = flags()
+    with role("writer", threads=1):
+        c = 0
+        for t in range(n):
+            for k in range(m):
+                c += 1
+                signal(f, c)
+    with role("reader", threads=1):
+        d = 0
+        for t in range(n):
+            for k in range(m):
+                d += 1
+                spin(f, d)
+
+
+@skeleton
+def flag_of_an_unknown_number(n: size):
+    f = flags()
+    with role("writer", threads=1):
+        for i in range(n):
+            signal(f, 4 * i + unknown("more", i, below=4) + 1)
+    with role("reader", threads=1):
+        for i in range(n):
+            spin(f, 4 * i + unknown("more", i, below=4) + 1)
+
+
 LIMITS = (
+    ("the values of a flag follow from a counter or an unknown number", flag_of_a_counter),
+    ("the values of a flag follow from a counter or an unknown number", flag_of_an_unknown_number),
     ("`f` is accessed at the scope of a CTA, and in several CTAs", additions_of_several_ctas_at_the_scope_of_one),
     ("one lane of many is elected and ends, and memory is named by lane", elected_that_end),
     ("each thread signals a value of its own", signal_of_each_lane),

@@ -48,7 +48,30 @@ def stored(same):
     return kernel
 
 
+def used(groups):
+    """Registers are used while a wgmma writes them, or when it is done; that another one wrote them before tells of no
+    cell of memory."""
+
+    @skeleton
+    def kernel():
+        x = smem()
+        acc = registers()
+        with role("math", warps=4):
+            wgmma_fence()
+            wgmma(acc, x, x, shape="n128")
+            wgmma_commit()
+            wgmma_wait(0)
+            wgmma_fence()
+            wgmma(acc, x, x, shape="n64")
+            wgmma_commit()
+            wgmma_wait(groups)
+            load(acc)
+
+    return kernel
+
+
 TWINS = [
+    ("wgmma.reg_inflight", used(1), used(0)),
     ("x/", overwritten(31), overwritten(32)),
     ("x/", overwritten(32, waits=0), overwritten(32)),
     ("x/", overwritten(32, after=1), overwritten(32)),

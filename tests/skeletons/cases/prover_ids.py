@@ -176,7 +176,29 @@ def tickets(published=True, skips=0, early=False):
     return kernel
 
 
+def alternate(behind):
+    """Two threads write a cell in turn: the second waits for what the first has added to the flag in this round."""
+
+    @skeleton
+    def kernel(n: size):
+        turn = flags()
+        cell = gmem()
+        with role("one", threads=1):
+            for i in range(n):
+                spin(turn, 2 * i)
+                store(cell)
+                signal_add(turn, 1)
+        with role("other", threads=1):
+            for i in range(n):
+                spin(turn, 2 * i + behind)
+                store(cell)
+                signal_add(turn, 1)
+
+    return kernel
+
+
 TWINS = [
+    ("race.waw", alternate(0), alternate(1)),
     ("race.raw", tickets(published=False), tickets()),
     ("race.raw", tickets(early=True), tickets()),
     ("deadlock.cycle", tickets(skips=1), tickets()),

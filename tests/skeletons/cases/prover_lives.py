@@ -332,7 +332,29 @@ def scratch(meets, first=0, declared=0):
     return kernel
 
 
+def stored(waits):
+    """A copy has read the cells of the life before when the next life begins."""
+
+    @skeleton
+    def kernel(tiles: size):
+        x = smem()
+        f = mbarrier(at=x)
+        with role("all", threads=1):
+            for t in range(tiles):
+                init(f, 1)
+                arrive(f)
+                wait(f, parity=0)
+                inval(f)
+                proxy_fence()
+                tma_store(x)
+                bulk_commit()
+                bulk_wait_read(1 - waits)
+
+    return kernel
+
+
 TWINS = [
+    ("cells", stored(0), stored(1)),
     ("stated", tiles(parity=1), tiles()),
     ("alive", tiles(met=64), tiles()),
     ("alive", tiles(begun=64), tiles()),

@@ -197,7 +197,22 @@ def turn_by_turn(early):
     return kernel
 
 
+def shares(first):
+    """The CTAs of a cluster write every other tile each."""
+
+    @skeleton
+    def kernel(n: size):
+        cluster(2)
+        y = gmem(2 * n, result=True)
+        with role("all", threads=1):
+            for i in range(first, n):
+                store(y[2 * i + rank])
+
+    return kernel
+
+
 TWINS = [
+    ("result", shares(1), shares(0)),
     ("race.waw", another_word(1), another_word(0)),
     ("race.waw", turn_by_turn(1), turn_by_turn(0)),
     ("progress", stealing(INSIDE), stealing(OUTSIDE)),

@@ -325,7 +325,47 @@ def ends(rounds):
     return kernel
 
 
+def one_after_the_other(most):
+    """A thread arrives on one mbarrier after the other, perhaps on more than there are."""
+
+    @skeleton
+    def kernel(n: size):
+        require(n <= most)
+        full = mbarrier(3, count=1)
+        with role("a", threads=1):
+            for i in range(n):
+                arrive(full[i])
+
+    return kernel
+
+
+def goes_on(meets):
+    """The first lane of a warp gives a slot back and goes round, or only when the others have left their wait, too."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(count=1)
+        empty = mbarrier(count=1)
+        with role("p", threads=1):
+            for i in range(n):
+                wait(empty, parity=i + 1)
+                arrive(full)
+        with role("c", warps=1):
+            for i in range(n):
+                wait(full, parity=i)
+                if meets:
+                    with elect():
+                        arrive(empty)
+                else:
+                    if lane == 0:
+                        arrive(empty)
+
+    return kernel
+
+
 TWINS = [
+    ("deadlock.cycle", goes_on(False), goes_on(True)),
+    ("bounds", one_after_the_other(5), one_after_the_other(3)),
     ("mbar.parity_alias | deadlock.cycle", elects(64), elects(32)),
     ("deadlock.cycle", meets_first(31), meets_first(0)),
     ("deadlock.cycle", meets_in_part(16), meets_in_part(32)),

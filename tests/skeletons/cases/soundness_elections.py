@@ -185,8 +185,30 @@ def ahead(same):
     return kernel
 
 
+def in_turn(meets):
+    """The CTAs write global memory lane by lane, one after the other; those elected wait and signal for their lanes."""
+
+    @skeleton
+    def kernel():
+        cluster(2)
+        f = flags()
+        y = gmem(32)
+        with role("a", warps=1):
+            with elect(any=True):
+                spin(f, rank)
+            warp_sync()
+            store(y[tid])
+            if meets:
+                warp_sync()
+            with elect(any=True):
+                signal(f, rank + 1)
+
+    return kernel
+
+
 TWINS = [
     ("race.waw", ahead(True), ahead(False)),
+    ("race.waw | mbar.lane_release", in_turn(False), in_turn(True)),
     ("mbar.lane_release", ends(1), ends(0)),
     ("seq.mismatch", checked_in_parts(1), checked_in_parts(32)),
     ("mbar.lane_release", read_by_first(False), read_by_first(True)),

@@ -293,8 +293,25 @@ def passed(least):
     return kernel
 
 
+def first_named(factor):
+    """Each CTA has an unknown number of its own, which nothing has named before the wait; some lanes arrive twice."""
+
+    @skeleton
+    def kernel():
+        cluster(2)
+        b = mbarrier(count=48)
+        with role("a", threads=32):
+            arrive(b)
+            if tid >= 16:
+                arrive(b)
+            wait(b, parity=factor * unknown("s", rank, below=2))
+
+    return kernel
+
+
 TWINS = [
     ("seq.mismatch", passed(1), passed(0)),
+    ("deadlock.cycle", first_named(1), first_named(2)),
     ("race.waw", keeps(2), keeps(1)),
     ("race.waw", cells(False), cells(True)),
     ("deadlock.cycle", trips(False), trips(True)),

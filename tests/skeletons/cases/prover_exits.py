@@ -173,7 +173,33 @@ def last_read(others):
     return kernel
 
 
+def idle(early=0, count=0):
+    """Some warps have no work, nobody knows which, and end before the others meet in a loop. `early`: their last store
+    is read; `count`: the barrier counts them."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(64)
+        with role("all", warps=2):
+            if early == 1:
+                store(x[tid])
+            if pred("idle", warp):
+                exit()
+            if early == 0:
+                store(x[tid])
+            for i in range(n):
+                if count == 0:
+                    cta_sync()
+                else:
+                    bar_sync(1, 64)
+                load(x)
+
+    return kernel
+
+
 TWINS = [
+    ("race.raw", idle(early=1), idle()),
+    ("deadlock.cycle", idle(count=1), idle()),
     ("exit", in_turns(1), in_turns(0)),
     ("exit", in_flight(0), in_flight(1)),
     ("exit", in_flight(0, 0), in_flight(1, 0)),

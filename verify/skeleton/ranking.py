@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import combinations, product
 
 from exogpu.ir.collective import WARPGROUP
+from exogpu.ir.index import Cond
 from exogpu.ir.linear import literal
 from exogpu.smt.context import Context
 from exogpu.smt.poly import Poly, lift, symbol
@@ -27,6 +28,7 @@ from exogpu.verify.phases import Phases, executors
 from exogpu.verify.program import AwaitAction, Event, ExitAction, FenceAction, Loop, LoopKind, MeetAction, Program
 from exogpu.verify.session import Valuation
 from exogpu.verify.single import Property
+from exogpu.verify.skeleton.arms import exclusive, steady
 from exogpu.verify.skeleton.leaving import joined_before
 
 ITERATION = 1000
@@ -106,6 +108,16 @@ class Ranking:
         return out
 
     @cached_property
+    def steady(self) -> Mapping[Item, frozenset[Cond]]:
+        """The conditions under which all of an item stands."""
+        out: dict[Item, frozenset[Cond]] = {}
+        for event in self.acting:
+            here = steady(self.program, event)
+            for item, _ in around(event):
+                out[item] = out.get(item, here) & here
+        return out
+
+    @cached_property
     def loops(self) -> Mapping[Item, Loop]:
         """The items that are loops."""
         return {i: loop for e in self.program.events for i, loop in around(e) if loop is not None}
@@ -127,13 +139,17 @@ class Ranking:
     def _in_turn(self, parent: Item, items: Sequence[Item]) -> None:
         """Siblings come one after the other, and before the next iteration."""
         for (m, one), (n, other) in product(enumerate(items), repeat=2):
-            if m == n or (m > n and len(parent) == 1):
+            if m == n or (m > n and len(parent) == 1) or (m < n and self._exclusive(one, other)):
                 continue
             next_round = self.worth(parent) if m > n else 0
             for a, b in product(self._parts(one), self._parts(other)):
                 for place in self._corners(self.items[a.item] & self.items[b.item]):
                     end, start = self._at(a, place, first=False), self._at(b, place, first=True)
                     self.facts.append(self.ctx.lt(end, start + next_round))
+
+    def _exclusive(self, one: Item, other: Item) -> bool:
+        """They stand in different arms."""
+        return exclusive(self.steady[one], self.steady[other])
 
     def _parts(self, item: Item) -> Iterator[Level]:
         """The item, or all that is in it if it is flat and has iterations."""
@@ -214,6 +230,8 @@ class Ranking:
     def _order(self) -> Iterator[Property]:
         for role in (b for b in self.blocks if len(b) == 1 and self._flat(b)):
             for one, other in combinations(self.blocks[role], 2):
+                if self._exclusive(one, other):
+                    continue
                 for a, b in product(self._parts(one), self._parts(other)):
                     for x, y in product(self._whole(a.item), self._whole(b.item)):
                         if executors(self.program, x) & executors(self.program, y):

@@ -197,7 +197,55 @@ def idle(early=0, count=0):
     return kernel
 
 
+def no_tile(meets):
+    """A CTA without work meets the others where it stands, and as often as they do, or once more."""
+
+    @skeleton
+    def kernel():
+        cluster(2)
+        x = smem(32)
+        with role("all", warps=1):
+            if pred("no_tile", rank):
+                for s in range(meets):
+                    cluster_sync()
+                exit()
+            store(x[tid])
+            cluster_sync()
+            cluster_sync()
+            load(x)
+
+    return kernel
+
+
+def arms(other):
+    """Warps meet in one of two arms, in the same order or not."""
+
+    @skeleton
+    def kernel():
+        x = smem(32)
+        with role("a", warps=1):
+            if pred("first", 0):
+                bar_sync(1, 64)
+                store(x[lane])
+                bar_sync(2, 64)
+            else:
+                bar_sync(2, 64)
+                bar_sync(1, 64)
+        with role("b", warps=1):
+            if pred("first", other):
+                bar_sync(1, 64)
+                bar_sync(2, 64)
+                load(x)
+            else:
+                bar_sync(2, 64)
+                bar_sync(1, 64)
+
+    return kernel
+
+
 TWINS = [
+    ("deadlock.cycle", no_tile(3), no_tile(2)),
+    ("deadlock.cycle", arms(1), arms(0)),
     ("race.raw", idle(early=1), idle()),
     ("deadlock.cycle", idle(count=1), idle()),
     ("exit", in_turns(1), in_turns(0)),

@@ -67,7 +67,7 @@ ok_empty_tile = empty_tile(1)
 
 
 def skipped_store(always):
-    """Two staging tiles. Without work there is no group, so that all but the last one are not those of two tiles ago."""
+    """Two staging tiles. Without work there is no group, so the last one may be that of two tiles ago."""
 
     @skeleton
     def kernel(n: size):

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from exogpu.ir.index import Cmp, Int, Var
 from exogpu.ir.linear import literal
-from exogpu.ir.skeleton.tree import Block, For, If, Let, Step, Stmt
+from exogpu.ir.skeleton.tree import Block, For, If, Let, Skeleton, Step, Stmt
 from exogpu.ir.skeleton.walk import blocks, children, walk, with_blocks
 from exogpu.source import Span
 from exogpu.verify.skeleton.mentions import names_in
@@ -31,16 +31,16 @@ class Start:
     round: str | None = None
 
 
-def wrapped(stmts: Block) -> Block:
+def wrapped(skeleton: Skeleton, stmts: Block) -> Block:
     """The same with `s += 1; if s == S: s = 0; ph ^= 1` as `s = (s + 1) % S; if s == 0: ph ^= 1`."""
     out: list[Stmt] = []
-    for stmt in (with_blocks(s, [*map(wrapped, children(s))]) for s in stmts):
+    for stmt in (with_blocks(s, [wrapped(skeleton, inner) for inner in children(s)]) for s in stmts):
         before = out[-1] if out else None
         match before, stmt:
             case Step(name, 1, None), If(Cmp("==", Var(tested), Int(top)) as test, then, ()) if tested == name:
-                rest = tuple(t for t in then if t != Let(name, Int(0)))
-                turned = len(rest) == len(then) - 1 and not _mentions(then[: then.index(Let(name, Int(0)))], name)
-                if isinstance(before, Step) and turned and top > 0:
+                reset = Let(name, Int(0))
+                if isinstance(before, Step) and top > 0 and _resets(skeleton, then, reset):
+                    rest = tuple(t for t in then if t != reset)
                     out[-1] = replace(before, modulus=top)
                     out += [replace(stmt, cond=replace(test, right=Int(0)), then=rest)] if rest else []
                     continue
@@ -50,7 +50,12 @@ def wrapped(stmts: Block) -> Block:
     return tuple(out)
 
 
-def starts(stmts: Block, span: Span, known: frozenset[str]) -> Iterator[Start]:
+def _resets(skeleton: Skeleton, block: Block, reset: Let) -> bool:
+    """A block sets a counter to 0 once, and nothing before that depends on the counter."""
+    return block.count(reset) == 1 and not _mentions(skeleton, block[: block.index(reset)], reset.name)
+
+
+def starts(skeleton: Skeleton, stmts: Block, span: Span, known: frozenset[str]) -> Iterator[Start]:
     """The counters of a role, but for those that are known otherwise."""
     stepped = {s.name: s.modulus for s in walk(stmts) if isinstance(s, Step) and s.name not in known}
     counting = [found for block in blocks(stmts) for pair in pairwise(block) for found in _turns(*pair)]
@@ -59,7 +64,7 @@ def starts(stmts: Block, span: Span, known: frozenset[str]) -> Iterator[Start]:
         let, depth, block = _let(name, stmts, span)
         if name in rounds:
             _in_step(name, rounds[name], counting, stmts, span)
-        if _mentions(stmts, name) != _mentions(block[block.index(let) :], name):
+        if _mentions(skeleton, stmts, name) != _mentions(skeleton, block[block.index(let) :], name):
             raise NotModelled(f"the counter `{name}` is used where it has no value yet, or no longer", let.span)
         value = literal(let.value)
         if value is None:
@@ -110,6 +115,6 @@ def _lets(name: str, block: Block, depth: int) -> Iterator[tuple[Let, int, Block
             yield from _lets(name, inner, depth + isinstance(s, For))
 
 
-def _mentions(block: Block, name: str) -> int:
-    """Statements that name a variable."""
-    return sum(name in names_in(s) or getattr(s, "name", None) == name for s in walk(block))
+def _mentions(skeleton: Skeleton, block: Block, name: str) -> int:
+    """How many statements depend on a variable, or change it."""
+    return sum(name in names_in(skeleton, s) or getattr(s, "name", None) == name for s in walk(block))

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 from exogpu.ir.index import Index, Int, Var
 from exogpu.ir.linear import linear, literal
 from exogpu.ir.skeleton.operations import Await
 from exogpu.ir.skeleton.tree import Block, Elect, For, Skeleton, Stmt
-from exogpu.ir.skeleton.walk import children, with_blocks
+from exogpu.ir.skeleton.walk import changed, children, with_blocks
 from exogpu.ir.terms import add, subtract, times, total
 from exogpu.ir.walk import index_names
 from exogpu.verify.skeleton.inlined import with_values
@@ -55,8 +56,14 @@ def _from(loop: For, start: Index) -> For:
     if start == loop.lo:
         return loop
     by = _simple(subtract(start, loop.lo))
-    body = with_values(loop.body, {loop.var: subtract(Var(loop.var), by)})
+    body = _with({loop.var: subtract(Var(loop.var), by)}, loop.body)
     return replace(loop, lo=start, hi=_simple(add(loop.hi, by)), body=body)
+
+
+def _with(values: Mapping[str, Index], block: Block) -> Block:
+    """A block in which names have values."""
+    own = (changed(s, partial(with_values, values)) for s in block)
+    return tuple(with_blocks(s, [_with(values, b) for b in children(s)]) for s in own)
 
 
 def _waits(stmt: Stmt) -> dict[str, Index]:

@@ -257,7 +257,58 @@ def unrolled(other):
     return kernel
 
 
+def asked(before):
+    """An unknown number of a counter is asked for just before the counter comes back to 0, or behind."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(1)
+        with role("a", threads=1):
+            s = 0
+            for i in range(n):
+                s += 1
+                if s == 2:
+                    if before:
+                        if pred("p", s):
+                            store(x)
+                    s = 0
+                    if not before:
+                        if pred("p", s):
+                            store(x)
+                cta_sync()
+        with role("b", threads=1):
+            t = 0
+            for i in range(n):
+                t = (t + 1) % 2
+                if t == 0:
+                    if not pred("p", t):
+                        store(x)
+                cta_sync()
+
+    return kernel
+
+
+def part(apart):
+    """Every other thread stores to one cell, or to its own; a counter has a name that means something to the prover."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(64)
+        with role("a", threads=64):
+            part = 0
+            for i in range(n):
+                if tid % 2 == 0:
+                    store(x[apart * tid])
+                cta_sync()
+                part = (part + 1) % 2
+                check(part < 2, "the counter")
+
+    return kernel
+
+
 TWINS = [
+    ("race.waw", part(0), part(1)),
+    ("race.waw", asked(True), asked(False)),
     ("race.waw", unrolled(1), unrolled(0)),
     ("deadlock.cycle", below(-1), below(0)),
     ("deadlock.cycle", steps(False), steps(True)),

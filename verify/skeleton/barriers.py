@@ -20,7 +20,7 @@ from exogpu.ir.skeleton.tree import RANK, TID, For, Skeleton, Stmt
 from exogpu.ir.skeleton.walk import every_statement, walk
 from exogpu.ir.stmt import Point
 from exogpu.ir.terms import reduced
-from exogpu.ir.walk import index_names, substitute_cond, substitute_index
+from exogpu.ir.walk import conjuncts, index_names, substitute_cond, substitute_index
 from exogpu.source import Span
 from exogpu.verify.declared import CLUSTER_BARRIER
 from exogpu.verify.instance import LANE
@@ -317,7 +317,7 @@ def _told_apart(
         groups = {v: tuple(t for t in place.who if values[t] == v) for v in sorted(set(values.values()))}
         choices = [(v, replace(place, who=who)) for v, who in groups.items()]
     elif names == {RANK}:
-        wanted = sorted({evaluate(first, {RANK: c}) for c in place.role.ctas})
+        wanted = sorted({evaluate(first, {RANK: c}) for c in _let_in(place)})
         choices = [(v, _where(first, v, place)) for v in wanted]
     elif small and (few := _few(first)):
         choices = [(v, _where(first, v, place)) for v in few]
@@ -326,6 +326,12 @@ def _told_apart(
     for value, part in choices:
         for others, inner in _told_apart(rest, part, span, small=small):
             yield (value, *others), inner
+
+
+def _let_in(place: Place) -> Iterator[int]:
+    """The CTAs that the conditions of a place do not keep out."""
+    on_rank = [g for guard in place.guards for g in conjuncts(guard) if index_names(g) == {RANK}]
+    yield from (c for c in place.role.ctas if all(holds(g, {RANK: c}) for g in on_rank))
 
 
 def _few(e: Index) -> list[int]:

@@ -46,7 +46,7 @@ class _Inliner:
                 values = {**values, stmt.name: substitute_index(stmt.value, values)}
                 continue
             inner = [self.block(b, values) for b in children(stmt)]
-            out.append(with_blocks(changed(stmt, partial(_with, values)), inner))
+            out.append(with_blocks(changed(stmt, partial(with_values, values)), inner))
         return tuple(out)
 
     def _stays(self, let: Let, values: Values, following: Block) -> bool:
@@ -58,6 +58,6 @@ class _Inliner:
         return Counter(name for s in walk(stmts) for name in names_in(self.skeleton, s))
 
 
-def _with(values: Values, e: Index | Cond) -> Index | Cond:
+def with_values(values: Values, e: Index | Cond) -> Index | Cond:
     """An expression in which these names have values."""
     return substitute_index(e, values) if isinstance(e, Var | Int | Bin) else substitute_cond(e, values)

@@ -35,7 +35,7 @@ from exogpu.verify.skeleton.coverage import between
 from exogpu.verify.skeleton.flags import flag_pieces
 from exogpu.verify.skeleton.flows import Flow, parties, totals
 from exogpu.verify.skeleton.init import initialisation
-from exogpu.verify.skeleton.leaving import warps
+from exogpu.verify.skeleton.leaving import ends_of, warps
 from exogpu.verify.skeleton.lives import Lives, life_pieces
 from exogpu.verify.skeleton.numbering import holds as holding
 from exogpu.verify.skeleton.observed import observed
@@ -248,7 +248,9 @@ def _open(
     base = obligation(f"open/{barrier.name}/{event.id}", rule, title, event.span)
     met = list(_meeting(program, flows, event))
     counted = [flow for flow in met if flow.numbers is None]
-    shown = settle(program, base, [enough(barrier, flow, event, barrier.ring) for flow in counted])
+    # who has ended is not waited for
+    left = [(flow, ends_of(program, barrier, flow)) for flow in counted]
+    shown = settle(program, base, [enough(barrier, flow, event, barrier.ring, ends) for flow, ends in left])
     for earlier in (s for flow in met for s in flow.statements):
         if shown.status is Status.PROVED:
             goal = _follows(barrier, earlier, event, barrier.ring)

@@ -15,6 +15,7 @@ from functools import cached_property
 from itertools import combinations, product
 
 from exogpu.ir.collective import WARPGROUP
+from exogpu.ir.index import Cond
 from exogpu.ir.linear import literal
 from exogpu.smt.context import Context
 from exogpu.smt.poly import Poly, lift, symbol
@@ -28,6 +29,7 @@ from exogpu.verify.phases import Phases, executors
 from exogpu.verify.program import AwaitAction, Event, FenceAction, Loop, LoopKind, MeetAction, Program
 from exogpu.verify.session import Valuation
 from exogpu.verify.single import Property
+from exogpu.verify.skeleton.arms import exclusive, steady
 from exogpu.verify.skeleton.leaving import joined_before
 
 ITERATION = 1000
@@ -114,6 +116,16 @@ class Ranking:
         return out
 
     @cached_property
+    def steady(self) -> Mapping[Item, frozenset[Cond]]:
+        """The conditions under which all of an item stands."""
+        out: dict[Item, frozenset[Cond]] = {}
+        for event in self.acting:
+            here = steady(self.program, event)
+            for item, _ in around(event):
+                out[item] = out.get(item, here) & here
+        return out
+
+    @cached_property
     def loops(self) -> Mapping[Item, Loop]:
         """The items that are loops."""
         return {i: loop for e in self.program.events for i, loop in around(e) if loop is not None}
@@ -135,7 +147,7 @@ class Ranking:
     def _in_turn(self, parent: Item, items: Sequence[Item]) -> None:
         """Siblings come one after the other, and before the next iteration."""
         for (m, one), (n, other) in product(enumerate(items), repeat=2):
-            if m == n or (m > n and len(parent) == 1):
+            if m == n or (m > n and len(parent) == 1) or (m < n and exclusive(self.steady[one], self.steady[other])):
                 continue
             next_round = self.worth(parent) if m > n else 0
             for a, b in product(self._parts(one), self._parts(other)):
@@ -213,6 +225,8 @@ class Ranking:
     def _order(self) -> Iterator[Property]:
         for role in (b for b in self.blocks if len(b) == 1 and self._flat(b)):
             for one, other in combinations(self.blocks[role], 2):
+                if exclusive(self.steady[one], self.steady[other]):
+                    continue
                 for a, b in product(self._parts(one), self._parts(other)):
                     for x, y in product(self._whole(a.item), self._whole(b.item)):
                         if executors(self.program, x) & executors(self.program, y):

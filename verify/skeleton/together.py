@@ -45,8 +45,8 @@ def _beside(program: Program, arrive: Event, slots: Mapping[int, Index]) -> Iter
 
 
 def _around(event: Event) -> tuple[object, ...]:
-    """For arrives on another CTA's barrier, the barrier, and the loops around them; else the event."""
-    if not isinstance(event.action, ArriveAction) or barrier_cta(event) is None:
+    """For arrives, on the own CTA's or on another's barrier, the barrier, and the loops around them; else the event."""
+    if not isinstance(event.action, ArriveAction):
         return (event.id,)
     loops = [(step.position, step.loop) for step in event.path if step.loop and step.loop.kind is LoopKind.SEQ]
     return event.role, event.action.barrier, tuple(loops)

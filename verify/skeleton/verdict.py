@@ -33,6 +33,7 @@ from exogpu.verify.skeleton.rank import progress
 from exogpu.verify.skeleton.refute import refutation, turned
 from exogpu.verify.skeleton.rolled import rolled
 from exogpu.verify.skeleton.sharing import separated
+from exogpu.verify.skeleton.shifted import shifted
 from exogpu.verify.skeleton.successive import one_by_one
 from exogpu.verify.skeleton.unsupported import NotModelled, SharedInPart
 from exogpu.verify.skeleton.whole import whole
@@ -80,7 +81,7 @@ def _unmodelled(error: NotModelled) -> Obligation:
 def proof(skeleton: Skeleton, policy: Policy, *, jobs: int = 1, hasty: bool = False) -> tuple[Obligation, ...]:
     """What has to be shown in every case, as far as it can be, or `hasty` up to what cannot; raises `NotModelled` or
     `NoClosedForm`."""
-    found = ((shown, one_by_one(inlined(case))) for shown, case in cases(skeleton))
+    found = ((shown, shifted(one_by_one(inlined(case)))) for shown, case in cases(skeleton))
     return tuple(_titled(o, shown) for shown, case in found for o in _proof(case, policy, jobs, hasty=hasty))
 
 

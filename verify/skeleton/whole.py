@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 
+from exogpu.ir.index import Int
 from exogpu.ir.instr import Group, Mode, WgmmaFence
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Global
@@ -49,6 +50,7 @@ def whole(program: Program, skeleton: Skeleton, lives: Mapping[str, Lives]) -> I
 def _written(program: Program, item: Global) -> Iterator[Obligation]:
     """Every cell of a result is written by some statement: in the iterations that its indices name."""
     base = obligation(f"result/{item.name}", "seq.mismatch", f"every cell of {item.name} is written", item.span)
+    shape = item.shape or (Int(1),)
     writers = [(e, a) for e in program.events for a in e.accesses if a.buffer == item.name and a.mode is not Mode.READ]
     if not writers:
         yield replace(base, status=Status.UNKNOWN, reason="nothing writes it")
@@ -56,8 +58,8 @@ def _written(program: Program, item: Global) -> Iterator[Obligation]:
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         ctx = model.ctx
-        cell = [ctx.fresh(f"cell.{d}", 0) for d in range(len(item.shape))]
-        inside = [ctx.lt(c, to_poly(ctx, e, model.sizes)) for c, e in zip(cell, item.shape, strict=True)]
+        cell = [ctx.fresh(f"cell.{d}", 0) for d in range(len(shape))]
+        inside = [ctx.lt(c, to_poly(ctx, e, model.sizes)) for c, e in zip(cell, shape, strict=True)]
         ways = [f for e, a in writers for f in writes(model, e, a, cell)]
         return ctx.api.conj((*inside, ctx.api.negate(ctx.api.disj(ways))))
 

@@ -3,9 +3,9 @@
 from exogpu.skeleton import *
 
 
-def releases(coupled):
+def releases(coupled, own=False):
     """Each slot is released to two CTAs, one arrive after the other. `coupled`: a consumer waits for something of both
-    CTAs before it releases the slot again."""
+    CTAs before it releases the slot again. `own`: the arrive at home is an ordinary one."""
 
     @skeleton
     def kernel(n: size):
@@ -24,8 +24,12 @@ def releases(coupled):
         with role("use", threads=1):
             for i in range(n):
                 wait(full, parity=i, scope="cluster")
-                arrive(peer(empty, 0), scope="cluster")
-                arrive(peer(empty, 1), scope="cluster")
+                if own:
+                    arrive(peer(empty, 1 - rank), scope="cluster")
+                    arrive(empty)
+                else:
+                    arrive(peer(empty, 0), scope="cluster")
+                    arrive(peer(empty, 1), scope="cluster")
             cluster_sync()
 
     return kernel
@@ -108,6 +112,7 @@ def overwritten(waits):
 TWINS = [
     ("F1", shapes(False), shapes(True)),
     ("L13", releases(0), releases(1)),
+    ("L13", releases(0, own=True), releases(1, own=True)),
     ("L14", turns(False), turns(True)),
 ]
 

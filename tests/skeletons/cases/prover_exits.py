@@ -173,7 +173,81 @@ def last_read(others):
     return kernel
 
 
+def idle(early=0, count=0):
+    """Some warps have no work, nobody knows which, and end before the others meet in a loop. `early`: their last store
+    is read; `count`: the barrier counts them."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(64)
+        with role("all", warps=2):
+            if early == 1:
+                store(x[tid])
+            if pred("idle", warp):
+                exit()
+            if early == 0:
+                store(x[tid])
+            for i in range(n):
+                if count == 0:
+                    cta_sync()
+                else:
+                    bar_sync(1, 64)
+                load(x)
+
+    return kernel
+
+
+def no_tile(meets):
+    """A CTA without work meets the others where it stands, and as often as they do, or once more."""
+
+    @skeleton
+    def kernel():
+        cluster(2)
+        x = smem(32)
+        with role("all", warps=1):
+            if pred("no_tile", rank):
+                for s in range(meets):
+                    cluster_sync()
+                exit()
+            store(x[tid])
+            cluster_sync()
+            cluster_sync()
+            load(x)
+
+    return kernel
+
+
+def arms(other):
+    """Warps meet in one of two arms, in the same order or not."""
+
+    @skeleton
+    def kernel():
+        x = smem(32)
+        with role("a", warps=1):
+            if pred("first", 0):
+                bar_sync(1, 64)
+                store(x[lane])
+                bar_sync(2, 64)
+            else:
+                bar_sync(2, 64)
+                bar_sync(1, 64)
+        with role("b", warps=1):
+            if pred("first", other):
+                bar_sync(1, 64)
+                bar_sync(2, 64)
+                load(x)
+            else:
+                bar_sync(2, 64)
+                bar_sync(1, 64)
+
+    return kernel
+
+
 TWINS = [
+    ("deadlock.cycle", no_tile(3), no_tile(2)),
+    ("deadlock.cycle", arms(1), arms(0)),
+    ("race.raw", idle(early=1), idle()),
+    ("deadlock.cycle", idle(count=1), idle()),
     ("exit", in_turns(1), in_turns(0)),
     ("exit", in_flight(0), in_flight(1)),
     ("exit", in_flight(0, 0), in_flight(1, 0)),

@@ -86,6 +86,28 @@ def several(last):
     return kernel
 
 
+def look_back(early=False):
+    """Each CTA but the first one waits for the flag of the one before. `early`: it tells the next before it is done."""
+
+    @skeleton
+    def kernel():
+        cluster(4)
+        ready = flags(4)
+        prefix = gmem(4)
+        with role("scan", threads=1):
+            if rank > 0:
+                spin(ready[rank - 1], 1)
+                load(prefix[rank - 1])
+            if early:
+                signal(ready[rank], 1)
+                store(prefix[rank])
+            else:
+                store(prefix[rank])
+                signal(ready[rank], 1)
+
+    return kernel
+
+
 def warps(begins):
     """Three warps of a role take turns at ids that an expression gives; the last one begins, or nobody does."""
 
@@ -211,4 +233,5 @@ TWINS = [
     ("deadlock.cycle", warps(96), warps(64)),
     ("deadlock.cycle", counted(1), counted(2)),
     ("race.raw", several(1), several(2)),
+    ("race.war", look_back(early=True), look_back()),
 ]

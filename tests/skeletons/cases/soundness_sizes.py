@@ -318,7 +318,22 @@ def extents(required):
     return kernel
 
 
+def result_of_one_cell(always):
+    @skeleton
+    def kernel(n: size):
+        y = gmem(result=True)
+        with role("p", threads=1):
+            if n > 0:
+                store(y)
+            else:
+                if always:
+                    store(y)
+
+    return kernel
+
+
 TWINS = [
+    ("seq.mismatch", result_of_one_cell(False), result_of_one_cell(True)),
     ("mbar.uninit", starts(False), starts(True)),
     ("mbar.tx_bytes", bytes_by_size(32), bytes_by_size(24)),
     ("mbar.tx_bytes", a_phase_early(False), a_phase_early(True)),

@@ -1,0 +1,117 @@
+"""Twins for a ring that one role goes through in one loop, and the other in several that go on from each other."""
+
+from exogpu.skeleton import *
+
+S = 3
+
+
+def by_counter(slip=0):
+    """A counter runs on. `slip`: the last loop takes a slot too far on."""
+
+    @skeleton
+    def kernel(masked: size, others: size):
+        full = mbarrier(S, count=1)
+        empty = mbarrier(S, count=4)
+        x = smem(S)
+        with role("load", threads=1):
+            for i in range(masked + others):
+                wait(empty[i % S], parity=i // S + 1)
+                arrive(full[i % S], tx=64)
+                tma_load(x[i % S], full[i % S], bytes=64)
+        with role("math", warps=4):
+            r = 0
+            for i in range(masked):
+                wait(full[r % S], parity=r // S)
+                load(x[r % S])
+                proxy_fence()
+                warp_sync()
+                with elect():
+                    arrive(empty[r % S])
+                r += 1
+            for i in range(others):
+                wait(full[r % S], parity=r // S)
+                load(x[(r + slip) % S])
+                proxy_fence()
+                warp_sync()
+                with elect():
+                    arrive(empty[r % S])
+                r += 1
+
+    return kernel
+
+
+def by_sum(slip=0):
+    """The same with sums in the place of a counter, and the loops in the role that fills the ring."""
+
+    @skeleton
+    def kernel(masked: size, others: size):
+        full = mbarrier(S, count=2)
+        empty = mbarrier(S, count=2)
+        x = smem(S, 2)
+        with role("load", warps=2):
+            for i in range(masked):
+                wait(empty[i % S], parity=i // S + 1)
+                with elect():
+                    store(x[i % S, warp])
+                    arrive(full[i % S])
+            for i in range(others):
+                wait(empty[(masked + i) % S], parity=(masked + i) // S + 1)
+                with elect():
+                    store(x[(masked + i + slip) % S, warp])
+                    arrive(full[(masked + i) % S])
+        with role("math", warps=2):
+            for i in range(masked + others):
+                wait(full[i % S], parity=i // S)
+                load(x[i % S])
+                warp_sync()
+                with elect():
+                    arrive(empty[i % S])
+
+    return kernel
+
+
+def by_state(slip=0):
+    """A slot and a phase, as a pipeline's state has them."""
+
+    @skeleton
+    def kernel(masked: size, others: size):
+        full = mbarrier(S, count=1)
+        empty = mbarrier(S, count=2)
+        x = smem(S)
+        with role("load", threads=1):
+            for i in range(masked + others):
+                wait(empty[i % S], parity=i // S + 1)
+                store(x[i % S])
+                arrive(full[i % S])
+        with role("math", warps=2):
+            slot = 0
+            phase = 0
+            for i in range(masked):
+                wait(full[slot], parity=phase)
+                load(x[slot])
+                warp_sync()
+                with elect():
+                    arrive(empty[slot])
+                slot += 1
+                if slot == S:
+                    slot = 0
+                    phase ^= 1
+            for i in range(others):
+                wait(full[slot], parity=phase)
+                load(x[(slot + slip) % S])
+                warp_sync()
+                with elect():
+                    arrive(empty[slot])
+                slot += 1
+                if slot == S:
+                    slot = 0
+                    phase ^= 1
+
+    return kernel
+
+
+TWINS = [
+    ("race.raw", by_counter(slip=1), by_counter()),
+    ("race.raw", by_sum(slip=2), by_sum()),
+    ("race.raw", by_state(slip=1), by_state()),
+]

@@ -1,0 +1,94 @@
+"""Loops that go on where another has stopped: they run from there on.
+
+A proof names an iteration by its distance from one of another role. Where a role goes through a ring in two loops, and
+the other in one, that distance is as long as the first loop; so the second one is written as going on from its end.
+Loops of a block do if they wait for the same mbarriers once an iteration. A loop may be written with any values that
+come one behind the other, so it does not matter for what is shown whether these are the best ones.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+
+from exogpu.ir.index import Index, Int, Var
+from exogpu.ir.linear import linear, literal
+from exogpu.ir.skeleton.operations import Await
+from exogpu.ir.skeleton.tree import Block, Elect, For, Skeleton, Stmt
+from exogpu.ir.skeleton.walk import changed, children, with_blocks
+from exogpu.ir.terms import add, subtract, times, total
+from exogpu.ir.walk import index_names
+from exogpu.verify.skeleton.inlined import with_values
+
+
+def shifted(skeleton: Skeleton) -> Skeleton:
+    """The skeleton in which such loops begin where those before have ended."""
+    in_arguments = frozenset(n for _, unknown in skeleton.unknowns for a in unknown.args for n in index_names(a))
+    bodies = tuple(replace(b, stmts=_block(b.stmts, in_arguments)) for b in skeleton.bodies)
+    return replace(skeleton, bodies=bodies) if bodies != skeleton.bodies else skeleton
+
+
+def _block(block: Block, fixed: frozenset[str]) -> Block:
+    """`fixed`: variables that unknown numbers depend on."""
+    out: list[Stmt] = []
+    waited: dict[str, Index] = {}
+    for stmt in block:
+        inner = with_blocks(stmt, [_block(b, fixed) for b in children(stmt)])
+        if isinstance(inner, For) and inner.var not in fixed:
+            inner = _from(inner, _start(inner, waited))
+        out.append(inner)
+        for barrier, n in _waits(stmt).items():
+            waited[barrier] = _simple(add(waited.get(barrier, Int(0)), n))
+    return tuple(out)
+
+
+def _start(loop: For, waited: Mapping[str, Index]) -> Index:
+    """Where a loop goes on, or where it begins as it is written."""
+    if literal(loop.lo) is None or literal(loop.hi) is not None:
+        return loop.lo
+    places = (waited.get(barrier) for barrier, n in _in(loop.body).items() if n == 1)
+    return next((p for p in places if p is not None and literal(p) is None), loop.lo)
+
+
+def _from(loop: For, start: Index) -> For:
+    if start == loop.lo:
+        return loop
+    by = _simple(subtract(start, loop.lo))
+    body = _with({loop.var: subtract(Var(loop.var), by)}, loop.body)
+    return replace(loop, lo=start, hi=_simple(add(loop.hi, by)), body=body)
+
+
+def _with(values: Mapping[str, Index], block: Block) -> Block:
+    """A block in which names have values."""
+    own = (changed(s, partial(with_values, values)) for s in block)
+    return tuple(with_blocks(s, [_with(values, b) for b in children(s)]) for s in own)
+
+
+def _waits(stmt: Stmt) -> dict[str, Index]:
+    """How often a statement waits for mbarriers, by their names."""
+    if isinstance(stmt, For):
+        trips = subtract(stmt.hi, stmt.lo)
+        return {barrier: times(n, trips) for barrier, n in _in(stmt.body).items()}
+    return {barrier: Int(n) for barrier, n in _in((stmt,)).items()}
+
+
+def _in(block: Block) -> Counter[str]:
+    return Counter(_awaited(block))
+
+
+def _awaited(block: Block) -> Iterator[str]:
+    """Each wait that is executed once, whatever the conditions."""
+    for stmt in block:
+        match stmt:
+            case Await(barrier=ref):
+                yield ref.name
+            case Elect(body=body):
+                yield from _awaited(body)
+            case _:
+                pass
+
+
+def _simple(e: Index) -> Index:
+    return total(linear(e))

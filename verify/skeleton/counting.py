@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from exogpu.ir.index import Cmp, Int, Var
-from exogpu.ir.linear import literal
+from exogpu.ir.index import Cmp, Cond, Int, Not, Var
+from exogpu.ir.linear import linear, literal
 from exogpu.ir.skeleton.tree import Block, For, If, Let, Step, Stmt
 from exogpu.ir.skeleton.walk import blocks, children, walk, with_blocks
 from exogpu.source import Span
@@ -32,22 +32,46 @@ class Start:
 
 
 def wrapped(stmts: Block) -> Block:
-    """The same with `s += 1; if s == S: s = 0; ph ^= 1` as `s = (s + 1) % S; if s == 0: ph ^= 1`."""
+    """The same with `s = (s + 1) % S; if s == 0: ph ^= 1` for `s += 1; if s == S: s = 0; ph ^= 1`, and for
+    `if s == S - 1: s = 0; ph ^= 1` with `s += 1` otherwise."""
     out: list[Stmt] = []
     for stmt in (with_blocks(s, [*map(wrapped, children(s))]) for s in stmts):
-        before = out[-1] if out else None
-        match before, stmt:
-            case Step(name, 1, None), If(Cmp("==", Var(tested), Int(top)) as test, then, ()) if tested == name:
-                rest = tuple(t for t in then if t != Let(name, Int(0)))
-                turned = len(rest) == len(then) - 1 and not _mentions(then[: then.index(Let(name, Int(0)))], name)
-                if isinstance(before, Step) and turned and top > 0:
-                    out[-1] = replace(before, modulus=top)
-                    out += [replace(stmt, cond=replace(test, right=Int(0)), then=rest)] if rest else []
-                    continue
+        match out[-1] if out else None, stmt:
+            case Step(_, 1, None) as step, If(cond, then, ()) if turn := _turn(step, cond, then, 0):
+                out[-1:] = turn
+            case _, If(cond, then, (Step(_, 1, None) as step,)) if turn := _turn(step, cond, then, 1):
+                out += turn
+            case _, If(cond, (Step(_, 1, None) as step,), rest) if turn := _turn(step, _opposite(cond), rest, 1):
+                out += turn
             case _:
-                pass
-        out.append(stmt)
+                out.append(stmt)
     return tuple(out)
+
+
+def _turn(step: Step, cond: Cond, then: Block, ahead: int) -> tuple[Stmt, ...]:
+    """A step with a modulus, and what is done whenever the counter comes back to 0; nothing if it is not that.
+    `ahead`: the counter is tested so much before it would reach the modulus."""
+    back = Let(step.name, Int(0))
+    if not isinstance(cond, Cmp) or back not in then or _mentions(then[: then.index(back)], step.name):
+        return ()
+    rest = tuple(s for s in then if s != back)
+    tested = linear(cond.left).plus(linear(cond.right), -1)
+    top = ahead - tested.const
+    if cond.op not in ("==", ">=") or tested.terms != {Var(step.name): 1} or top < 1 or len(rest) + 1 != len(then):
+        return ()
+    turned = replace(step, modulus=top)
+    return (turned, If(Cmp("==", Var(step.name), Int(0), cond.span), rest, (), cond.span)) if rest else (turned,)
+
+
+def _opposite(cond: Cond) -> Cond:
+    """The condition that holds where a comparison does not, as far as turns need it."""
+    match cond:
+        case Cmp("<", left, right, span):
+            return Cmp(">=", left, right, span)
+        case Cmp("!=", left, right, span):
+            return Cmp("==", left, right, span)
+        case _:
+            return Not(cond)
 
 
 def starts(stmts: Block, span: Span, known: frozenset[str]) -> Iterator[Start]:

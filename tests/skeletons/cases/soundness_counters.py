@@ -132,6 +132,61 @@ def wraps_behind(used):
     return kernel
 
 
+def wraps_or_steps(first, top, least=False):
+    """The slot goes back to 0 from the last one and is stepped otherwise, unless it has started beyond."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(64)
+        with role("p", threads=1):
+            s = first
+            for i in range(min(n, 20)):
+                if least:
+                    if s < top - 1:
+                        s += 1
+                    else:
+                        s = 0
+                else:
+                    if s == top - 1:
+                        s = 0
+                    else:
+                        s += 1
+                store(x[s])
+        with role("q", threads=1):
+            store(x[7])
+
+    return kernel
+
+
+def flips(last):
+    """A phase bit flips where the slot goes back to 0, from the last one or from the one before."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(3, count=1)
+        empty = mbarrier(3, count=1)
+        x = smem(3)
+        with role("p", threads=1):
+            for i in range(n):
+                wait(empty[i % 3], parity=i // 3 + 1)
+                store(x[i % 3])
+                arrive(full[i % 3])
+        with role("q", threads=1):
+            s = 0
+            ph = 0
+            for i in range(n):
+                wait(full[s], parity=ph)
+                load(x[s])
+                arrive(empty[s])
+                if s + 1 == last:
+                    s = 0
+                    ph ^= 1
+                else:
+                    s += 1
+
+    return kernel
+
+
 def anew(each):
     """A counter that starts anew for each CTA, or goes on."""
 
@@ -265,6 +320,9 @@ TWINS = [
     ("bounds", starts(3), starts(2)),
     ("deadlock.cycle | mbar.parity_alias", turns(False), turns(True)),
     ("race.waw", wraps(3, 3), wraps(2, 3)),
+    ("race.waw", wraps_or_steps(3, 3), wraps_or_steps(2, 3)),
+    ("race.waw", wraps_or_steps(6, 8, least=True), wraps_or_steps(6, 7, least=True)),
+    ("deadlock.cycle | mbar.parity_alias", flips(2), flips(3)),
     ("seq.mismatch", anew(True), anew(False)),
     ("race.waw", wraps_behind(True), wraps_behind(False)),
     ("deadlock.cycle | mbar.parity_alias", by_one_lane(True), by_one_lane(False)),

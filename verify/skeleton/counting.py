@@ -77,12 +77,12 @@ def _opposite(cond: Cond) -> Cond:
 def starts(stmts: Block, span: Span, known: frozenset[str]) -> Iterator[Start]:
     """The counters of a role, but for those that are known otherwise."""
     stepped = {s.name: s.modulus for s in walk(stmts) if isinstance(s, Step) and s.name not in known}
-    counting = [found for block in blocks(stmts) for pair in pairwise(block) for found in _turns(*pair)]
-    rounds = {step.name: turning for step, turning in counting}
+    counting = rounds(stmts)
+    turning = {step.name: other for step, other in counting}
     for name, modulus in stepped.items():
         let, depth, block = _let(name, stmts, span)
-        if name in rounds:
-            _in_step(name, rounds[name], counting, stmts, span)
+        if name in turning:
+            _in_step(name, turning[name], counting, stmts, span)
         if _mentions(stmts, name) != _mentions(block[block.index(let) :], name):
             raise NotModelled(f"the counter `{name}` is used where it has no value yet, or no longer", let.span)
         value = literal(let.value)
@@ -90,7 +90,7 @@ def starts(stmts: Block, span: Span, known: frozenset[str]) -> Iterator[Start]:
             raise NotModelled(f"the counter `{name}` does not start from a constant", let.span)
         if modulus is not None and not 0 <= value < modulus:
             raise NotModelled(f"the counter `{name}` does not start below {modulus}", let.span)
-        yield Start(name, value, depth, modulus, rounds.get(name))
+        yield Start(name, value, depth, modulus, turning.get(name))
 
 
 def _in_step(name: str, turning: str, counting: list[tuple[Step, str]], stmts: Block, span: Span) -> None:
@@ -103,6 +103,11 @@ def _in_step(name: str, turning: str, counting: list[tuple[Step, str]], stmts: B
 def steps(stmts: Block, name: str) -> int:
     """How many statements step a counter."""
     return sum(isinstance(s, Step) and s.name == name for s in walk(stmts))
+
+
+def rounds(stmts: Block) -> list[tuple[Step, str]]:
+    """The steps that count how often another counter has come back to 0, and which."""
+    return [found for block in blocks(stmts) for pair in pairwise(block) for found in _turns(*pair)]
 
 
 def turns(one: Stmt | None, other: Stmt) -> bool:

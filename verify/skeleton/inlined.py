@@ -45,7 +45,7 @@ class _Inliner:
                 values = {**values, stmt.name: substitute_index(stmt.value, values)}
                 continue
             inner = [self.block(b, values) for b in children(stmt)]
-            out.append(with_blocks(_with(with_blocks(stmt, [()] * len(inner)), values), inner))
+            out.append(with_blocks(with_values(with_blocks(stmt, [()] * len(inner)), values), inner))
         return tuple(out)
 
     def _stays(self, let: Let, values: Values, following: Block) -> bool:
@@ -58,7 +58,7 @@ def _uses(stmts: Block) -> Counter[str]:
     return Counter(name for s in walk(stmts) for name in names_in(s))
 
 
-def _with(part: Any, values: Values) -> Any:
+def with_values(part: Any, values: Values) -> Any:
     """A statement or a part of one in which these names have values."""
     match part:
         case Var() | Int() | Bin():
@@ -66,9 +66,9 @@ def _with(part: Any, values: Values) -> Any:
         case Cmp() | BoolOp() | Not() | Bool():
             return substitute_cond(part, values)
         case tuple():
-            return tuple(_with(each, values) for each in part)
+            return tuple(with_values(each, values) for each in part)
         case _ if is_dataclass(part) and not isinstance(part, type):
             compared = (f.name for f in fields(part) if f.compare)
-            return replace(part, **{name: _with(getattr(part, name), values) for name in compared})
+            return replace(part, **{name: with_values(getattr(part, name), values) for name in compared})
         case _:
             return part

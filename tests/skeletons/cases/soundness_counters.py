@@ -312,7 +312,28 @@ def unrolled(other):
     return kernel
 
 
+def laps(first, phase, ahead=0):
+    """What a slot and its phase are in each iteration, wherever they begin."""
+
+    @skeleton
+    def kernel(n: size):
+        with role("p", threads=1):
+            s = first
+            ph = phase
+            for i in range(n):
+                check(s == (i + first) % 3)
+                check(ph == ((i + 1) // 3 + ahead) % 2)
+                s = (s + 1) % 3
+                if s == 0:
+                    ph ^= 1
+
+    return kernel
+
+
 TWINS = [
+    ("seq.mismatch", laps(1, 1), laps(1, 0)),
+    ("seq.mismatch", laps(2, 0), laps(1, 0)),
+    ("seq.mismatch", laps(1, 0, ahead=1), laps(1, 1, ahead=1)),
     ("race.waw", unrolled(1), unrolled(0)),
     ("deadlock.cycle", below(-1), below(0)),
     ("deadlock.cycle", steps(False), steps(True)),

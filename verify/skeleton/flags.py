@@ -16,6 +16,7 @@ from itertools import product
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.linear import literal
+from exogpu.ir.walk import index_names
 from exogpu.smt.index import to_poly
 from exogpu.smt.poly import Poly, lift, symbol
 from exogpu.smt.terms import Formula
@@ -171,6 +172,8 @@ def _reaching(model: Model, signal: Event, env: Mapping[str, Poly], var: str, ph
     """The iteration in which the statement is for a phase, if it is a multiple of the iteration and something else."""
     if not isinstance(signal.numbering, Stated):
         raise NotModelled("a flag is numbered otherwise", signal.span)
+    if not index_names(signal.numbering.index) <= env.keys():
+        raise NotModelled("the values of a flag are those of a counter or of an unknown number", signal.span)
     stated = to_poly(model.ctx, signal.numbering.index, env)
     step = dict(stated.terms).get((var,), 0)
     rest = stated - symbol(var) * step

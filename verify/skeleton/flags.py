@@ -173,7 +173,8 @@ def _reaching(model: Model, signal: Event, env: Mapping[str, Poly], var: str, ph
     if not isinstance(signal.numbering, Stated):
         raise NotModelled("a flag is numbered otherwise", signal.span)
     if not index_names(signal.numbering.index) <= env.keys():
-        raise NotModelled("the values of a flag are those of a counter or of an unknown number", signal.span)
+        reason = "the values of a flag are those of a counter or of an unknown number"
+        raise NotModelled(reason, signal.span, "signal in every iteration, or use an mbarrier")
     stated = to_poly(model.ctx, signal.numbering.index, env)
     step = dict(stated.terms).get((var,), 0)
     rest = stated - symbol(var) * step

@@ -32,6 +32,7 @@ class Context:
         self.definitions: list[Formula] = []
         self.functions = Functions()
         self._defined: dict[tuple[object, ...], Poly] = {}
+        self._names: set[str] = set()
         self._natural: set[str] = set()
         self._products: dict[Monomial, None] = {}
         self._pinned: list[tuple[str, int]] = []
@@ -49,6 +50,7 @@ class Context:
         out.definitions = self.definitions.copy()
         out.functions = self.functions.copy()
         out._defined = self._defined.copy()
+        out._names = self._names.copy()
         out._natural = self._natural.copy()
         out._products = self._products.copy()
         out._pinned = self._pinned.copy()
@@ -63,7 +65,10 @@ class Context:
     # -- symbols and definitions ---------------------------------------------------------------------------------
 
     def fresh(self, name: str, lo: Poly | int | None = None, hi: Poly | int | None = None) -> Poly:
-        """A symbol `name` with `lo <= name` and `name < hi` where given."""
+        """A symbol, called `name` if nothing is yet, which is at least `lo` and below `hi` where given."""
+        while name in self._names:
+            name += "'"
+        self._names.add(name)
         out = symbol(name)
         if isinstance(lo, int) and lo >= 0:
             self._natural.add(name)

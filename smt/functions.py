@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from exogpu.smt.poly import Poly, symbol
+from exogpu.smt.poly import Poly
 from exogpu.smt.terms import Formula
 
 if TYPE_CHECKING:
@@ -71,10 +71,10 @@ class Functions:
                     out[name] = int((n < missing) == plain.wanted)
         return out
 
-    def apply(self, ctx: Context, name: str, args: Arguments, below: int) -> Poly:
-        """The unknown number in 0 .. below - 1 that depends on `args` alone."""
+    def apply(self, ctx: Context, name: str, args: Arguments, below: int | None) -> Poly:
+        """The unknown number in 0 .. below - 1 (without `below`, any) that depends on `args` alone."""
         if (name, args) not in self.unknown:
-            value = ctx.fresh(f"{name}#{len(self.unknown)}", 0, below)
+            value = ctx.fresh(f"{name}#{len(self.unknown)}", None if below is None else 0, below)
             for (other, theirs), known in self.unknown.items():
                 if other == name:
                     same = ctx.api.conj(ctx.eq(p, q) for p, q in zip(args, theirs, strict=True))
@@ -94,7 +94,7 @@ class Functions:
         if plain is not None:
             self.plain[key] = plain
         if (key, at) not in self.counts:
-            value = symbol(f"count#{len(self.counts)}")
+            value = ctx.fresh(f"count#{len(self.counts)}")
             self.counts[key, at] = value
             none = ctx.api.conj((ctx.le(at, 0), ctx.eq(value, 0)))
             some = ctx.api.conj((ctx.ge(at, 0), ctx.between(0, value, at + 1)))

@@ -69,11 +69,13 @@ def key(proc: Proc, policy: Policy) -> str:
 
 
 def _said(call: InstrCall, buffers: Buffers) -> str:
-    """What the functions of an instruction return, which its representation leaves out."""
+    """What the functions of an instruction return, which its representation leaves out; no verdict depends on its
+    emission."""
     instr = call.instr
     meaning = instr.meaning(call, buffers)
     within = [_said(stmt, buffers) for stmt in walk(meaning) if isinstance(stmt, InstrCall)]
-    return repr((instr.alignments(call, buffers), meaning, instr.pipelined and instr.pipelined(call), within))
+    static = instr.contract(call, buffers), instr.alignments(call, buffers)
+    return repr((static, meaning, instr.pipelined and instr.pipelined(call), within))
 
 
 def skeleton_key(skeleton: Skeleton, policy: Policy) -> str:

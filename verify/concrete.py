@@ -7,7 +7,7 @@ arrives, awaits, commits and copies, and compares places as tuples. `verify.grap
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
@@ -19,7 +19,6 @@ from exogpu.verify.derived import concrete, used
 from exogpu.verify.instance import LANE, WARP_OF_UNIT
 from exogpu.verify.nest import Nest, TooLarge, nest
 from exogpu.verify.program import (
-    TASKS,
     ArriveAction,
     AwaitAction,
     Counted,
@@ -32,6 +31,7 @@ from exogpu.verify.program import (
     TxOn,
     WaitAction,
 )
+from exogpu.verify.walk import all_tasks, named
 
 Env = Mapping[str, int]
 Key = tuple[int, ...]
@@ -117,7 +117,8 @@ def _by_cta(program: Program, whole: Occurrence) -> Iterator[Occurrence]:
 
 
 def _nest(program: Program, event: Event) -> Nest:
-    derived = [(name, partial(concrete, program, name, event)) for name in used(program, event)]
+    names = [name for name in used(program, event) if not program.is_coordinate(name)]
+    derived = [(name, partial(concrete, program, name, event)) for name in names]
     return program.once(nest, event, lambda: nest(program, event, tuple(derived)))
 
 
@@ -145,32 +146,6 @@ def whole(item: Occurrence) -> Occurrence:
     return locate(item.event, {name: value for name, value in item.env.items() if name != LANE})
 
 
-def all_tasks(program: Program, sizes: Env, known: Mapping[int, Env]) -> dict[int, Env]:
-    """Coordinates of every task of the CTA: the known ones, and for the others tasks of the grid not used yet."""
-    if sizes[TASKS] > LIMIT:
-        raise TooLarge(f"more than {LIMIT} tasks")
-    used = {tuple(c[t.name] for t in program.tasks) for c in known.values()}
-    grid = _points([range(evaluate(t.lo, sizes), evaluate(t.hi, sizes)) for t in program.tasks])
-    free = (point for point in grid if point not in used)
-    out = dict(known)
-    for ordinal in range(sizes[TASKS]):
-        if ordinal not in out:
-            point = next(free, None)
-            if point is None:
-                raise TooLarge("the CTA walks more tasks than the grid has")
-            out[ordinal] = {t.name: v for t, v in zip(program.tasks, point, strict=True)}
-    return out
-
-
-def _points(ranges: Sequence[range]) -> Iterator[Key]:
-    """The points of a cuboid, one at a time: it may be huge."""
-    if not ranges:
-        yield ()
-    for first in ranges[0] if ranges else ():
-        for rest in _points(ranges[1:]):
-            yield (first, *rest)
-
-
 @dataclass(frozen=True, slots=True)
 class Part:
     """The part of an unrolling that paths between two instances are looked for in: what threads of `ctas` do. Of the
@@ -192,6 +167,7 @@ class Unrolling:
 
     def __init__(self, program: Program, sizes: Env, tasks: Mapping[int, Env], part: Part | None = None) -> None:
         tasks = all_tasks(program, sizes, tasks)
+        sizes = {**sizes, **named(program, tasks)}
         self.program = program
         self.sizes = sizes
         self.ctas = frozenset(range(program.cluster)) if part is None else part.ctas

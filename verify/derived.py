@@ -10,7 +10,7 @@ from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Cond, Index
 from exogpu.ir.walk import index_names
 from exogpu.smt.context import Context
-from exogpu.smt.index import to_poly
+from exogpu.smt.index import to_formula, to_poly
 from exogpu.smt.poly import Poly
 from exogpu.verify.program import (
     Applied,
@@ -69,7 +69,12 @@ def _closure(program: Program, texts: Iterable[Index | Cond]) -> dict[str, None]
 
 def applied(ctx: Context, meaning: Applied, env: Mapping[str, Poly]) -> Poly:
     """The unknown number at arguments that `env` determines."""
-    return ctx.functions.apply(ctx, meaning.name, tuple(to_poly(ctx, a, env) for a in meaning.args), meaning.below)
+    args = tuple(to_poly(ctx, a, env) for a in meaning.args)
+    known = (meaning.name, args) in ctx.functions.unknown
+    value = ctx.functions.apply(ctx, meaning.name, args, meaning.below)
+    if not known:
+        ctx.definitions.append(to_formula(ctx, meaning.holds, {**env, meaning.name: value}))
+    return value
 
 
 # -- at concrete sizes -------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from exogpu.ir.collective import WARP
@@ -14,7 +14,8 @@ from exogpu.smt.context import Context
 from exogpu.smt.index import Env, to_formula, to_poly
 from exogpu.smt.poly import ONE, ZERO, Poly, lift
 from exogpu.smt.terms import Formula
-from exogpu.verify.program import TASK, TASKS, Access, Event, Exec, Program
+from exogpu.verify.derived import applied
+from exogpu.verify.program import TASK, TASKS, Access, Applied, Event, Exec, Loop, Program
 
 LANE = "$thread"
 WARP_OF_UNIT = "$warp"
@@ -89,7 +90,7 @@ class Model:
             env[loop.var] = ZERO if single else ctx.fresh(f"{tag}.{loop.var}")
         if TASK in env:
             for task in self.program.tasks:
-                env[task.name] = ctx.fresh(f"{tag}.{task.name}")
+                env[task.name] = self._coordinate(task.name, tag, env)
         if event.exec is Exec.EACH and event.size > 1:
             env[LANE] = ctx.fresh(f"{tag}.{LANE}", 0, event.size)
         if event.exec is Exec.WARPS:
@@ -97,6 +98,13 @@ class Model:
             if lanes:
                 env[LANE] = ctx.fresh(f"{tag}.{LANE}", 0, WARP)
         return self.at(event, env)
+
+    def _coordinate(self, name: str, tag: str, env: Env) -> Poly:
+        """A coordinate of the task: any, or what its place in the walk determines."""
+        meaning = self.program.derived.get(name)
+        if isinstance(meaning, Applied):
+            return applied(self.ctx, meaning, env)
+        return self.ctx.fresh(f"{tag}.{name}")
 
     def whole(self, x: Instance) -> Instance:
         """A warp-collective operation, if x is a lane of one: done for all lanes when it is done for one."""
@@ -130,21 +138,27 @@ class Model:
 
     def _domain(self, event: Event, env: Env) -> Formula:
         ctx = self.ctx
-        parts = []
-        for loop in event.loops:
-            lo, hi = to_poly(ctx, loop.lo, env), to_poly(ctx, loop.hi, env)
-            ctx.compared(hi - 1 - env[loop.var])
-            parts.append(ctx.between(lo, env[loop.var], hi))
+        parts = [self.inside(loop, env) for loop in event.loops]
         if TASK in env:
             for task in (t for t in self.program.tasks if t.name in env):
                 lo, hi = to_poly(ctx, task.lo, env), to_poly(ctx, task.hi, env)
                 parts.append(ctx.between(lo, env[task.name], hi))
-        if LANE in env:
-            parts.append(ctx.between(0, env[LANE], WARP if event.exec is Exec.WARPS else event.size))
-        if WARP_OF_UNIT in env:
-            parts.append(ctx.between(0, env[WARP_OF_UNIT], event.size // WARP))
+        parts += self.lanes(event, env)
         parts += [to_formula(ctx, g, env) for g in event.guards]
         return ctx.api.conj(parts)
+
+    def inside(self, loop: Loop, env: Env) -> Formula:
+        """The iteration is one of the loop's."""
+        lo, hi = (to_poly(self.ctx, e, env) for e in (loop.lo, loop.hi))
+        self.ctx.compared(hi - 1 - env[loop.var])
+        return self.ctx.between(lo, env[loop.var], hi)
+
+    def lanes(self, event: Event, env: Env) -> Iterator[Formula]:
+        """The lane or warp is one of the unit that executes the event."""
+        if LANE in env:
+            yield self.ctx.between(0, env[LANE], WARP if event.exec is Exec.WARPS else event.size)
+        if WARP_OF_UNIT in env:
+            yield self.ctx.between(0, env[WARP_OF_UNIT], event.size // WARP)
 
     # -- relations -----------------------------------------------------------------------------------------------
 

@@ -78,7 +78,7 @@ class Filter:
         """With these guards."""
         names = frozenset[str]().union(*(index_names(g) for g in guards))
         tested = tuple(a for a in self.applied if a[0] in names)
-        names = names.union(*(index_names(a) for _, meaning in tested for a in meaning.args))
+        names = names.union(*(_names(meaning) for _, meaning in tested))
         return replace(self, guards=guards, applied=tested, env=tuple(e for e in self.env if e[0] in names))
 
     def _plain(self, ctx: Context) -> Plain | None:
@@ -229,12 +229,17 @@ def _splits(guard: Cond) -> bool:
             return False
 
 
+def _names(meaning: Applied) -> frozenset[str]:
+    """What has to be known to say an unknown number, and what holds of it."""
+    return index_names(meaning.holds).union(*(index_names(a) for a in meaning.args))
+
+
 def _filter(var: str, guards: tuple[Cond, ...], env: Env, unknown: Mapping[str, Applied]) -> Filter:
     names = frozenset[str]().union(*(index_names(g) for g in guards))
     tested = tuple((n, unknown[n]) for n in sorted(names & unknown.keys()))
     if any(index_names(a) & unknown.keys() for _, meaning in tested for a in meaning.args):
         raise NotAnInterval("an unknown number depends on another one")
-    others = names.union(*(index_names(a) for _, meaning in tested for a in meaning.args))
+    others = names.union(*(_names(meaning) for _, meaning in tested))
     known = tuple((n, env[n]) for n in sorted(others & env.keys()))
     return Filter(var, tuple(sorted(dict.fromkeys(guards), key=repr)), tested, known)
 

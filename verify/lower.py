@@ -81,6 +81,7 @@ from exogpu.verify.program import (
     TxOn,
 )
 from exogpu.verify.selection import Selection
+from exogpu.verify.walk import unknown_coordinates
 
 
 @dataclass(slots=True)
@@ -217,7 +218,7 @@ class _Lowering:
 
     def spread(self, place: _Place, lo: Index, extent: int) -> tuple[_Place, Index]:
         """The place of one effect for each CTA `lo .. lo + extent - 1`, and the variable with the CTA."""
-        var = f"cta{len(self.events)}"
+        var = f"cta.{len(self.events)}"
         return place.enter(Loop(var, lo, plus(lo, Int(extent)), LoopKind.CTAS)), Var(var)
 
     def assign(self, stmt: Assign, place: _Place) -> None:
@@ -359,6 +360,7 @@ def lower(proc: Proc) -> Program:
     place = _Place((), (), counter, Int(0), block.threads * block.cluster, CTA_ROLE)
     out.block(proc.body, place)
     out.events.append(exit_event(block, proc.span, counter.take(), len(out.events)))
+    events = accumulator_births(tuple(out.events), out.buffers, block.threads)
     return Program(
         name=proc.name,
         span=proc.span,
@@ -370,5 +372,6 @@ def lower(proc: Proc) -> Program:
         tasks=tuple(out.tasks),
         buffers=out.buffers,
         barriers=barriers_of(proc),
-        events=accumulator_births(tuple(out.events), out.buffers, block.threads),
+        events=events,
+        derived=unknown_coordinates(tuple(out.tasks), events, out.buffers.values()),
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from exogpu.smt.index import to_formula
 from exogpu.smt.poly import Poly, lift
 from exogpu.verify.concrete import Env, Occurrence
 from exogpu.verify.derived import steps_before
 from exogpu.verify.instance import Instance, Model
-from exogpu.verify.ordinal import Actor, count_before, count_total
+from exogpu.verify.ordinal import Actor, count_before, count_total, thread_guards
 from exogpu.verify.program import Event, LoopKind, Program
 
 
@@ -28,13 +29,16 @@ def executions(model: Model, x: Instance) -> Poly:
 
 
 def nth(model: Model, event: Event, env: Mapping[str, Poly], n: Poly, key: str) -> Instance:
-    """The execution number `n` of a statement, in the loops over threads that `env` says; it exists if so many are
-    made. `key` is for the names of its loop variables."""
+    """The execution number `n` of a statement, in the loops over threads that `env` says; it exists if the thread there
+    executes the statement, and so often. `key` is for the names of its loop variables."""
     ctx = model.ctx
     chosen = {var: ctx.fresh(f"{key}.{var}") for var in sequential(event)}
     out = model.at(event, {**env, **chosen})
     who = Actor(out.threads.first, lift(0))
-    exists = ctx.api.conj((ctx.le(0, n), ctx.lt(n, count_total(model, event, who))))
+    known = {**model.sizes, **env}
+    by_thread = [model.inside(loop, known) for loop in event.loops if loop.kind is not LoopKind.SEQ]
+    by_thread += [*model.lanes(event, known), *(to_formula(ctx, g, known) for g in thread_guards(event))]
+    exists = ctx.api.conj((*by_thread, ctx.le(0, n), ctx.lt(n, count_total(model, event, who))))
     found = ctx.api.conj((out.domain, ctx.eq(count_before(model, event, out, who), n)))
     ctx.definitions.append(ctx.api.implies(exists, found))
     return out

@@ -25,7 +25,7 @@ from exogpu.verify.needs import Needs
 from exogpu.verify.nest import TooLarge
 from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases
-from exogpu.verify.program import TASK, Event, InGroup, Program, TxOn
+from exogpu.verify.program import TASKS, Event, InGroup, Program, TxOn
 from exogpu.verify.result import Chain, Query
 from exogpu.verify.session import Session, Values
 
@@ -234,14 +234,15 @@ class _ChainSearch:
         found = self._path(unrolling, ends)
         if found is not None:
             return self._learn(found, values)
-        if self._other_tasks_matter(unrolling, ends):
+        if self._other_tasks_matter(values):
+            if self.session.refine(values):
+                return None
             return Undecided("whether the two are ordered depends on which other tasks the CTA walks")
         return Violated(unrolling, ends["x"], ends["y"])
 
-    def _other_tasks_matter(self, unrolling: Unrolling, ends: Mapping[str, Occurrence]) -> bool:
-        """Some synchronisation is guarded by task coordinates, and the CTA walks tasks of no instance."""
-        named = {o.env.get(TASK) for o in ends.values()} - {None}
-        if len(unrolling.tasks) <= len(named):
+    def _other_tasks_matter(self, values: Values) -> bool:
+        """Some synchronisation is guarded by task coordinates, and the CTA walks tasks that a model leaves open."""
+        if self.session.sizes(values)[TASKS] <= len(self.session.tasks(values)):
             return False
         names = {t.name for t in self.session.program.tasks}
         acting = [e for e in self.session.program.events if e.action]

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from exogpu.ir.index import Cond, Index, Int
+from exogpu.ir.index import Bool, Cond, Index, Int
 from exogpu.ir.instr import Effect, Group, Mode, Proxy
 from exogpu.ir.pools import Storage
 from exogpu.ir.types import Memory
@@ -245,13 +245,18 @@ class Counter:
     ahead: int = 0
 
 
+ALWAYS = Bool(True)
+
+
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A variable that stands for an unknown number in 0 .. below - 1, which depends on `args` alone."""
+    """A variable that stands for an unknown number in 0 .. below - 1 (without `below`, any), which depends on `args`
+    alone; `holds` is known of it, over the variable itself, those of the arguments, and sizes."""
 
     name: str
     args: tuple[Index, ...]
-    below: int
+    below: int | None
+    holds: Cond = ALWAYS
 
     def at(self, values: tuple[int, ...]) -> str:
         """The name under which concrete sizes hold the number for these arguments; 0 if they do not."""
@@ -369,6 +374,18 @@ class Program:
     def over_ctas(self, loop: Loop) -> bool:
         """The loop divides the cluster: its iterations are the CTAs."""
         return loop.kind is LoopKind.THREADS and loop.unit == self.threads and loop.base in (None, Int(0))
+
+    def is_coordinate(self, name: str) -> bool:
+        """A variable is a coordinate of the task."""
+        return any(t.name == name for t in self.tasks)
+
+    @property
+    def of_any_walk(self) -> Program:
+        """For instances that are not of one walk: coordinates say nothing about places in it."""
+        derived = {name: d for name, d in self.derived.items() if not self.is_coordinate(name)}
+        if len(derived) == len(self.derived):
+            return self
+        return self.memo.once(Program, lambda: replace(self, derived=derived))
 
     def once(self, what: Hashable, event: Event, make: Callable[[], T]) -> T:
         """What `make` works out about an event: once, unless the event is only a variation of one of the program's."""

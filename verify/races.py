@@ -315,4 +315,4 @@ def _different_tasks(program: Program, buffer: Buffer, first: Use, second: Use) 
         return boxes_meet(buffer, sizes, x, first.access, y, second.access)
 
     name = f"tasks/{buffer.name}/{first.event.id}-{second.event.id}"
-    return Property(name, (first.event, second.event), bad, check)
+    return Property(name, (first.event, second.event), bad, check, apart=True)

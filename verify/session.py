@@ -18,7 +18,9 @@ from exogpu.verify.instance import LANE, WARP_OF_UNIT, Instance, Model
 from exogpu.verify.phases import Phases
 from exogpu.verify.program import TASK, TASKS, Event, LoopKind, Program
 from exogpu.verify.result import Query
+from exogpu.verify.settled import settle
 from exogpu.verify.skipped import mention
+from exogpu.verify.walk import decided
 
 CAPS = (2, 4, 8, 16, 64)
 """Trip counts tried for a model, smallest first: small models unroll fast and read well."""
@@ -37,7 +39,7 @@ class Base:
     """
 
     def __init__(self, program: Program) -> None:
-        ctx = Context(sums=not program.sequential)
+        ctx = Context(sums=not program.sequential or bool(program.derived))
         self.model = Model(ctx, program)
         self.engine = Engine(ctx.api)
         self.facts = [self.model.assumptions, *ctx.new_facts()]
@@ -94,7 +96,8 @@ class Session:
     def refine(self, values: Values) -> bool:
         """Adds facts on products and counts for a model that only their abstraction allows; False if none is new."""
         mentioned = [mention(self.model, x) for x in self.instances.values()]
-        if not self.ctx.exact_products(values) and not any(mentioned):
+        settled = settle(self.model, self.sizes(values)[TASKS])
+        if not self.ctx.exact_products(values) and not any(mentioned) and not settled:
             return False
         self.add([])
         return True
@@ -213,13 +216,17 @@ class Session:
 
     def unroll(self, values: Values, ctas: frozenset[int] | None = None) -> Unrolling:
         """The program at a model's sizes; with `ctas`, only the part of these that paths between the instances take."""
-        tasks: dict[int, Env] = {}
+        part = Part(frozenset(i.event.id for i in self.instances.values()), ctas) if ctas is not None else None
+        return Unrolling(self.program, self.sizes(values), self.tasks(values), part)
+
+    def tasks(self, values: Values) -> dict[int, Env]:
+        """The coordinates of those tasks of the walk that a model decides, by their places in it."""
+        out: dict[int, Env] = {}
         for instance in self.instances.values():
             env = self._env(instance, values)
             if TASK in env:
-                tasks[env[TASK]] = {t.name: env[t.name] for t in self.program.tasks}
-        part = Part(frozenset(i.event.id for i in self.instances.values()), ctas) if ctas is not None else None
-        return Unrolling(self.program, self.sizes(values), tasks, part)
+                out[env[TASK]] = {t.name: env[t.name] for t in self.program.tasks}
+        return decided(self.program, self.sizes(values), out)
 
     def _env(self, instance: Instance, values: Values) -> dict[str, int]:
         return {name: p.value(Valuation(values)) for name, p in instance.env.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from exogpu.smt.solver import Sat, Unknown, Unsat
@@ -22,12 +22,14 @@ ROUNDS = 20
 @dataclass(frozen=True, slots=True)
 class Property:
     """No instances of `events` (tags "x", "y", ...) satisfy `bad`; `check` decides the same concretely. Without it,
-    what is found is a candidate, of which products of variables alone are known to be exact."""
+    what is found is a candidate, of which products of variables alone are known to be exact. `apart`: the instances are
+    of tasks that different clusters may walk."""
 
     name: str
     events: tuple[Event, ...]
     bad: Callable[[Model, Phases, tuple[Instance, ...]], Formula]
     check: Callable[[Program, Env, tuple[Occurrence, ...]], bool] | None
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def hold(program: Program, prop: Property) -> Verdict:
     """Proves or refutes a property for all sizes."""
     tags = dict(zip(TAGS, prop.events, strict=False))
     try:
-        session = Session(program, prop.name, tags)
+        session = Session(program.of_any_walk if prop.apart else program, prop.name, tags)
         instances = tuple(session.instances[t] for t in tags)
         session.add([prop.bad(session.model, session.phases, instances)])
     except NoClosedForm as error:
@@ -58,24 +60,23 @@ def hold(program: Program, prop: Property) -> Verdict:
             case Unknown(reason):
                 return Undecided(f"solver: {reason}")
             case Sat(values):
-                found = _replay(session, prop, tags, values)
-                if found is None and prop.check is None:
-                    continue
-                if found is not None:
-                    return found
-                if not session.refine(values):
-                    return Undecided("the encoding and the explicit engine disagree on a candidate")
+                found = _confirmed(session, prop, tags, values)
+                if found is None and session.refine(values):
+                    continue  # what the model has wrong is told sooner than a smaller one is found
+                if prop.check is None:
+                    return Found(session.sizes(values), _concrete(session, tags, values))
+                smaller = _confirmed(session, prop, tags, session.minimise(values))
+                disagreement = Undecided("the encoding and the explicit engine disagree on a candidate")
+                return smaller or found or disagreement
     return Undecided(f"no answer after {ROUNDS} candidates")
 
 
-def _replay(session: Session, prop: Property, tags: dict[str, Event], values: Values) -> Found | None:
-    if prop.check is None:
-        if session.refine(values):
-            return None
-        return Found(session.sizes(values), tuple(session.concrete(t, values) for t in tags))
-    for candidate in (session.minimise(values), values):
-        occurrences = tuple(session.concrete(t, candidate) for t in tags)
-        sizes = session.sizes(candidate)
-        if prop.check(session.program, sizes, occurrences):
-            return Found(sizes, occurrences)
-    return None
+def _confirmed(session: Session, prop: Property, tags: Iterable[str], values: Values) -> Found | None:
+    """The instances of a model, if they satisfy the bad condition."""
+    sizes, instances = session.sizes(values), _concrete(session, tags, values)
+    confirmed = prop.check is not None and prop.check(session.program, sizes, instances)
+    return Found(sizes, instances) if confirmed else None
+
+
+def _concrete(session: Session, tags: Iterable[str], values: Values) -> tuple[Occurrence, ...]:
+    return tuple(session.concrete(t, values) for t in tags)

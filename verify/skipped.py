@@ -58,7 +58,7 @@ def mention(model: Model, x: Instance) -> bool:
     counts = model.ctx.functions.counts
     known = len(counts)
     for loop in x.event.loops:
-        if loop.kind is LoopKind.SEQ and filters(model.program, x.event, loop):
+        if loop.kind in (LoopKind.SEQ, LoopKind.TASK) and filters(model.program, x.event, loop):
             try:
                 loop_filter(model, x.event, loop).below(model.ctx, x[loop.var])
             except NoClosedForm:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from exogpu.verify.concrete import Env, Occurrence, all_tasks, cta_meant, occurrences
+from exogpu.verify.concrete import Env, Occurrence, cta_meant, occurrences
 from exogpu.verify.ordinal import SIMULTANEOUS
 from exogpu.verify.phases import channels
 from exogpu.verify.program import Event, Program
+from exogpu.verify.walk import all_tasks
 
 
 class Tally:

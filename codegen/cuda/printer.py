@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 
 from exogpu.codegen.cuda.keywords import KEYWORDS
 from exogpu.codegen.cuda.tree import (
@@ -33,6 +32,7 @@ from exogpu.codegen.cuda.tree import (
     Turn,
     Unary,
 )
+from exogpu.codegen.cuda.walk import walk
 
 WIDTH = 120
 INDENT = "    "
@@ -62,16 +62,6 @@ def print_source(source: Source) -> str:
     return _Printer(_names(source)).source(source)
 
 
-def _walk(node: object) -> Iterator[object]:
-    yield node
-    if isinstance(node, tuple):
-        for item in node:
-            yield from _walk(item)
-    elif is_dataclass(node):
-        for field in fields(node):
-            yield from _walk(getattr(node, field.name))
-
-
 def reserved_names(prelude: str) -> frozenset[str]:
     """Names that neither a kernel nor a variable can have."""
     return KEYWORDS | frozenset(_GLOBAL_NAMES.findall(prelude))
@@ -80,10 +70,10 @@ def reserved_names(prelude: str) -> frozenset[str]:
 def _names(source: Source) -> dict[str, str]:
     """The C++ name of each user name: itself, with underscores appended until nothing else has that name."""
     parts = (source.functions, source.kernel)
-    names = [n for n in _walk(parts) if isinstance(n, Name)]
+    names = [n for n in walk(parts) if isinstance(n, Name)]
     taken = reserved_names(source.prelude) | frozenset(f.name for f in (*source.functions, source.kernel))
     taken |= frozenset(n.text for n in names if not n.user)
-    for node in _walk(parts):
+    for node in walk(parts):
         if isinstance(node, Apply | Spelled):
             taken |= frozenset(_WORD.findall(node.fn if isinstance(node, Apply) else node.pattern))
     chosen: dict[str, str] = {}

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 
 from exogpu.codegen.cuda.tree import Branch, Declare, Loop, Name, Node, Scope, Turn
+from exogpu.codegen.cuda.walk import walk
 
 
 def names_in(node: object) -> Iterator[Name]:
     """Every name that occurs in a part of a tree."""
-    if isinstance(node, Name):
-        yield node
-    elif isinstance(node, tuple):
-        for item in node:
-            yield from names_in(item)
-    elif is_dataclass(node):
-        for field in fields(node):
-            yield from names_in(getattr(node, field.name))
+    return (part for part in walk(node) if isinstance(part, Name))
 
 
 def prune(block: tuple[Node, ...]) -> tuple[Node, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass
 
 from exogpu.codegen.counters import Counter, CounterPlan
 from exogpu.codegen.cuda.tree import Binary, Branch, Declare, Expr, IntLit, Name, Node, Set, Turn
+from exogpu.codegen.cuda.walk import parts
 from exogpu.diagnostics import InternalError
 
 
@@ -76,9 +76,6 @@ def _sets(node: object) -> Iterator[Set]:
         yield from _sets(node.body)
     elif isinstance(node, Set):
         yield node
-    elif isinstance(node, tuple):
-        for item in node:
-            yield from _sets(item)
-    elif is_dataclass(node):
-        for field in fields(node):
-            yield from _sets(getattr(node, field.name))
+    else:
+        for part in parts(node):
+            yield from _sets(part)

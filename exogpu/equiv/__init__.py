@@ -5,7 +5,7 @@ ranges, normal          index expressions and conditions in a normal form
 conditions              questions about conditions, put to the solver
 flat                    a procedure as a list of assignments, with the loops and conditions around each
 symbolic                what an element holds, as an expression over what the arguments held
-solve, reach            the last assignment to an element before a point: guessed, and proved
+reach                   the last assignment to an element before a point: guessed, and proved
 cases, sums, same       values without choices; sums matched term by term; whether two values are equal
 bounds, arguments       that both have a meaning, and for the same arguments
 prove                   all of it, tensor by tensor

@@ -6,7 +6,7 @@ it writes the cell, comes before the point, and no other does in between. What h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count, islice, product
 
@@ -14,12 +14,12 @@ import numpy as np
 
 from exogpu.equiv.conditions import Facts, Logic, joined, literals, negation, normal_under
 from exogpu.equiv.flat import Flat, Loop, Write, before
-from exogpu.equiv.solve import solve
 from exogpu.equiv.symbolic import Choice, Const, Held, Number, Op, Sum, Sym, Term, stored
 from exogpu.ir.buffers import reassociable
 from exogpu.ir.index import Cmp, Cond, Index, Int, Var
 from exogpu.ir.linear import literal
 from exogpu.ir.numeric import compute_dtype
+from exogpu.ir.solve import solve
 from exogpu.ir.terms import both, subtract
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Arith, Call, Cast, FromIndex, Neg, Num, Read, Select, Value
@@ -138,7 +138,7 @@ class Reach:
         pinned = list(_pinned(write, free))
         exact = [(i, c) for i, c in zip(write.stmt.index, place.cell, strict=True)]
         for some in ([*pinned, *exact], exact) if pinned else (exact,):
-            found = known | solve(some, free, known)
+            found = known | _solved(some, free, known)
             open_loops = [loop for loop in free if loop.var not in found]
             for values in product(*(self._ends(loop, place.at) for loop in open_loops)):
                 env = dict(found)
@@ -204,7 +204,7 @@ class Reach:
             return
         known = self._shared(place, added)
         once = {loop.var: loop.lo for loop in free if literal(subtract(loop.hi, loop.lo)) == 1}
-        found = once | solve(list(zip(added.stmt.index, place.cell, strict=True)), free, known)
+        found = once | _solved(zip(added.stmt.index, place.cell, strict=True), free, known)
         exact = {n: v for n, v in found.items() if self.logic.implied(hits, _at(n, v, any_env))}
         named = {loop.var: f"{loop.var}~{next(self.names)}" for loop in free if loop.var not in exact}
         normal = normal_under(facts)
@@ -304,3 +304,8 @@ def _closed(env: Mapping[str, Index], free: list[Loop] | tuple[Loop, ...]) -> di
             name: substitute_index(value, {n: v for n, v in out.items() if n != name}) for name, value in out.items()
         }
     return out
+
+
+def _solved(equations: Iterable[tuple[Index, Index]], free: Sequence[Loop], known: Env) -> dict[str, Index]:
+    """Values of some of the free variables, such that the equations may hold with the known ones."""
+    return solve(((substitute_index(e, known), target) for e, target in equations), {loop.var for loop in free})

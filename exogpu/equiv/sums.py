@@ -13,10 +13,9 @@ from itertools import combinations, islice
 
 from exogpu.equiv.cases import Same, inside
 from exogpu.equiv.conditions import Facts, Logic, joined, negation
-from exogpu.equiv.flat import Loop
-from exogpu.equiv.solve import solve
 from exogpu.equiv.symbolic import COMMUTES, Const, Held, Number, Op, Rounded, Sum, Sym, Term, substitute
 from exogpu.ir.index import Cmp, Cond, Index, Var
+from exogpu.ir.solve import solve
 from exogpu.ir.terms import both, earlier, either
 from exogpu.ir.walk import substitute_cond, substitute_index
 
@@ -71,8 +70,8 @@ class Matching:
 
     def _part(self, term: Term, whole: Term, facts: Facts) -> Part | None:
         for pairs in islice(_pairs(term.value, whole.value), PAIRINGS):
-            there = solve([(j, i) for i, j in pairs], _loops(whole), {})
-            back = solve([(i, j) for i, j in pairs], _loops(term), {})
+            there = solve([(j, i) for i, j in pairs], frozenset(whole.names))
+            back = solve([(i, j) for i, j in pairs], frozenset(term.names))
             for n, m in zip(_left(term, back), _left(whole, there), strict=False):
                 there[m], back[n] = Var(n), Var(m)
             part = Part(term, there, back)
@@ -115,7 +114,7 @@ class Matching:
         ways: list[Cond] = []
         for other in others:
             for pairs in islice(_pairs(term.value, other.value), PAIRINGS):
-                there = {n: lo for n, lo, _ in other.vars} | solve([(j, i) for i, j in pairs], _loops(other), {})
+                there = {n: lo for n, lo, _ in other.vars} | solve([(j, i) for i, j in pairs], frozenset(other.names))
                 conds = [substitute_cond(c, there) for c in inside(other)]
                 conds += [Cmp("==", i, substitute_index(j, there)) for i, j in pairs]
                 if self.same(term.value, substitute(other.value, there), joined(known, conds)):
@@ -135,10 +134,6 @@ class Matching:
 def _left(term: Term, solved: Map) -> list[str]:
     """The variables that values do not depend on: those of both sides are paired in order."""
     return [name for name in term.names if name not in solved]
-
-
-def _loops(term: Term) -> list[Loop]:
-    return [Loop(*v) for v in term.vars]
 
 
 def _pairs(a: Sym, b: Sym) -> Iterator[list[tuple[Index, Index]]]:

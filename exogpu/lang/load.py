@@ -23,7 +23,8 @@ def load(path: str | Path) -> dict[str, Proc]:
 
 def definitions(path: str | Path) -> dict[str, Proc | Skeleton]:
     """The procedures and skeletons bound in a Python file, as `load` gives them, called as the variables are: what was
-    derived, or made by a function, has the name of what it was made of.
+    derived, or made by a function, has the name of what it was made of. One that several variables hold is called as
+    it was, or as the first of them.
 
     Annotations are not evaluated, as with `from __future__ import annotations`.
     """
@@ -38,8 +39,11 @@ def definitions(path: str | Path) -> dict[str, Proc | Skeleton]:
         raise
     except (Exception, SystemExit) as error:
         raise BadInput([_raised(file, error)]) from None
-    bound = ((name, value) for name, value in vars(module).items() if isinstance(value, Proc | Skeleton))
-    return {name: value if value.name == name else replace(value, name=name) for name, value in bound}
+    bound = [(name, value) for name, value in vars(module).items() if isinstance(value, Proc | Skeleton)]
+    called = {id(value): name for name, value in reversed(bound)}
+    called |= {id(value): name for name, value in bound if value.name == name}
+    once = ((name, value) for name, value in bound if called[id(value)] == name)
+    return {name: value if value.name == name else replace(value, name=name) for name, value in once}
 
 
 def _compile(file: str) -> CodeType:

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from exogpu.ir.buffers import reassociable
 from exogpu.ir.evaluate import holds
 from exogpu.ir.index import Bool, Cond, Index, Var
+from exogpu.ir.solve import solve
 from exogpu.ir.stmt import Alloc, Arrive, Await, Block, Fence, InstrCall, Role
 from exogpu.ir.terms import both, earlier, equal
 from exogpu.ir.types import Scalar
 from exogpu.ir.value import Read, Value
 from exogpu.ir.walk import index_names, reads, substitute_index, walk
-from exogpu.schedule.cover import solve
 from exogpu.schedule.effects import Access, Does
 from exogpu.schedule.errors import Counterexample, Refused, limit
 from exogpu.schedule.proving import Refuted, decide
@@ -91,7 +91,7 @@ class Matching:
         left, right = (_coordinates(x) for x in (a, b))
         if len(left) != len(right):
             left, right = a.index, b.index
-        return {**{n: a.range(n)[0] for n in a.inner}, **solve(left, right, frozenset(a.inner))}
+        return {**{n: a.range(n)[0] for n in a.inner}, **solve(zip(left, right, strict=True), frozenset(a.inner))}
 
     def _one_way(self, a: Access, b: Access, failure: str) -> None:
         """Whenever `a` is executed, so is the execution `b` of the other, and does the same."""

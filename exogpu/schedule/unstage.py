@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from exogpu.ir.index import Bool, Cond, Index, Var
+from exogpu.ir.solve import solve
 from exogpu.ir.stmt import Assign, Block, Stmt
 from exogpu.ir.substitute import Change, change_value
 from exogpu.ir.terms import equal
 from exogpu.ir.value import Read, Value
 from exogpu.ir.value_type import computed, value_type
 from exogpu.ir.walk import children, map_value, reads, substitute_cond, substitute_index, with_blocks
-from exogpu.schedule.cover import covers, solve
+from exogpu.schedule.cover import covers
 from exogpu.schedule.cursor import Where
 from exogpu.schedule.dimensions import Allocated
 from exogpu.schedule.effects import Access, Does
@@ -85,7 +86,7 @@ class _Copy:
         own = self._own(read)
         env: dict[str, Index] = {n: Var(f"{n}*") for n in own}
         write = self.write.at(env)
-        found = solve(write.index, read.index, frozenset(f"{n}*" for n in own))
+        found = solve(zip(write.index, read.index, strict=True), frozenset(f"{n}*" for n in own))
         goal = covers(self.write, read)
         if goal is None or len(found) < len(own):
             raise limit(f"it is not known which write makes what is read of `{name}`", read.span)

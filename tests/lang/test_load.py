@@ -103,12 +103,15 @@ def made(parity):
     return kernel
 
 good, bad = made(0), made(1)
+again = good
+usual = kernel = made(0)
 """,
         encoding="utf-8",
     )
     assert {name: bound.name for name, bound in definitions(tmp_path / "made.py").items()} == {
         "good": "good",
         "bad": "bad",
+        "kernel": "kernel",
     }
 
 

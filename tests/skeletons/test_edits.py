@@ -138,11 +138,14 @@ def orders(n: size):
             proxy_fence()
             store(x[tid])
             warp_sync()
+            if pred("p", c):
+                arrive(b[0])
+            c += 2
 """
 
 
 def test_moves_change_what_synchronises(tmp_path: Path) -> None:
-    """A counter moved past what does not read it changes nothing; a thread's register accesses are what it computes."""
+    """What does not depend on a counter may stand on either side; register accesses are what a thread computes."""
     (tmp_path / "orders.py").write_text(ORDERS, encoding="utf-8")
     skeleton = definitions(str(tmp_path / "orders.py"))["orders"]
     assert isinstance(skeleton, Skeleton)
@@ -154,7 +157,10 @@ def test_moves_change_what_synchronises(tmp_path: Path) -> None:
         (20, "load(o) after proxy_fence() at line 21"),
         (21, "proxy_fence() after store(x[tid]) at line 22"),
         (21, "proxy_fence() after warp_sync() at line 23"),
+        (21, 'proxy_fence() after if pred("p", c): arrive(b[0]) at line 24'),
         (22, "store(x[tid]) after warp_sync() at line 23"),
+        (23, 'warp_sync() after if pred("p", c): arrive(b[0]) at line 24'),
+        (24, 'if pred("p", c): arrive(b[0]) after c += 2 at line 26'),
     ]
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
 from exogpu.ir.skeleton.tree import Skeleton
+from exogpu.verify import lift, ordering
 from exogpu.verify.axioms import DEFAULT
 from exogpu.verify.derived import concrete, used
 from exogpu.verify.nest import TooLarge
@@ -14,7 +16,7 @@ from exogpu.verify.result import Obligation, Status
 from exogpu.verify.skeleton.joined import joined
 from exogpu.verify.skeleton.rolled import rolled
 from exogpu.verify.skeleton.verdict import prepare, proof
-from tests.skeletons.twins import fault, twins
+from tests.skeletons.twins import fault, pairs, twins
 
 Form = Callable[[Skeleton], Skeleton]
 
@@ -49,6 +51,24 @@ def test_loops_for_what_is_written_in_parts_execute_alike(form: Form) -> None:
     for skeleton in found:
         written, compact = fault(skeleton, SIZES), fault(form(skeleton), SIZES)
         assert (written and {written.rule, *written.other}) == (compact and {compact.rule, *compact.other})
+
+
+@pytest.mark.parametrize(("written", "compact"), list(pairs("prover", "ROLLED")))
+def test_loops_for_what_is_unrolled_by_hand_multiply_no_variables(written: Skeleton, compact: Skeleton) -> None:
+    assert rolled(written) is written
+    assert rolled(compact) is not compact
+
+
+@pytest.mark.parametrize(("bad", "good"), list(pairs("prover", "COUNTED")))
+def test_executions_that_are_named_by_their_number_exist(
+    bad: Skeleton, good: Skeleton, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads that never execute a statement are not taken for ones that do."""
+    monkeypatch.setattr(ordering, "PATIENCE", -1)
+    counted = partial(lift._Naming, step=True, flat=False)
+    monkeypatch.setattr(lift, "_namings", lambda _, sizes, *, nested: (counted(counts=sizes if nested else None),))
+    assert [o.rule for o in left_open(bad)] != []
+    assert left_open(good) == []
 
 
 def test_counters_are_not_counted_at_sizes_that_are_too_large() -> None:

@@ -98,6 +98,7 @@ def test_keys_are_of_what_instructions_say(tmp_path: Path) -> None:
         replace(plain, meaning=lambda call, buffers: (zero,)),
         replace(plain, meaning=lambda call, buffers: (InstrCall(plain, ()),)),
         replace(plain, alignments=lambda call, buffers: (Alignment("x", 0, 8),)),
+        replace(plain, contract=lambda call, buffers: ("never",)),
         replace(plain, pipelined=lambda call: "m64n8k8"),
     ]
     within = replace(plain, meaning=lambda call, buffers: (InstrCall(others[1], ()),))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from exogpu.lang import load
 from exogpu.verify.axioms import Policy
+from exogpu.verify.prepare import prepare
+from exogpu.verify.program import LoopKind
 from exogpu.verify.prove import verify
 from exogpu.verify.result import Report, Status
 from tests.texts import verdict
@@ -96,6 +99,17 @@ def broken(report: Report) -> set[str]:
 def test_good(text: str, tmp_path: Path) -> None:
     report = verdict(tmp_path, text)
     assert report.status is Status.PROVED, [(o.name, o.status, o.reason) for o in report.obligations]
+
+
+def test_loops_over_ctas_may_have_any_name(tmp_path: Path) -> None:
+    """The loop over the CTAs that a multicast reaches is none of the text, however those are called."""
+    path = tmp_path / "ring.py"
+    path.write_text(ring())
+    found = next(e for e in prepare(load(path)["k"]).events if any(loop.kind is LoopKind.CTAS for loop in e.loops))
+    path.write_text(re.sub(r"\bc\b", f"cta{found.id}", ring()))
+    for event in prepare(load(path)["k"]).events:
+        names = [loop.var for loop in event.loops]
+        assert len({*names}) == len(names)
 
 
 def test_axioms_of_a_multicast_ring(tmp_path: Path) -> None:

@@ -63,6 +63,16 @@ def test_a_small_budget_is_spent_in_one_attempt() -> None:
         assert [len(engine.attempts[small]) for small in (True, False)] == [attempts, attempts]
 
 
+def test_fresh_symbols_of_one_name_are_different() -> None:
+    ctx = Context()
+    one = ctx.fresh("x.row0", 0, 8)
+    for other in (ctx.fresh("x.row0", 0, 2), ctx.copy().fresh("x.row0")):
+        assert other != one
+    solver = Solver(Engine(ctx.api))
+    solver.add([ctx.eq(one, 7), *ctx.new_facts()])
+    assert isinstance(solver.check(), Sat)
+
+
 def test_ordinals_of_a_nest_are_injective() -> None:
     ctx = Context()
     trips = ctx.fresh("trips", 0)

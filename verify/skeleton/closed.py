@@ -13,7 +13,7 @@ from exogpu.ir.skeleton.walk import blocks, children, walk
 from exogpu.ir.terms import total
 from exogpu.ir.walk import index_names
 from exogpu.verify.skeleton.counting import steps
-from exogpu.verify.skeleton.mentions import dependent, names_in
+from exogpu.verify.skeleton.mentions import names_in
 
 ONCE = Linear({}, 1)
 
@@ -63,9 +63,8 @@ def _follows(skeleton: Skeleton, name: str, stmts: Block) -> bool:
     stepping = [n for n, s in enumerate(found) if steps((s,), name)]
     if len(stepping) != 1 or steps((found[stepping[0]],), name) != steps(stmts, name):
         return False
-    named = dependent(skeleton, {name})
     let, loop, rest = found[0], found[stepping[0]], found[stepping[0] + 1 :]
-    if not isinstance(let, Let) or not isinstance(loop, For) or any(names_in(s) & named for s in walk(rest)):
+    if not isinstance(let, Let) or not isinstance(loop, For) or any(name in names_in(skeleton, s) for s in walk(rest)):
         return False
     return literal(let.value) is not None and index_names(loop.lo) <= {*skeleton.sizes} and _even(loop.body, name)
 

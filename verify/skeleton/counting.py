@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from exogpu.ir.index import Cmp, Cond, Int, Not, Var
 from exogpu.ir.linear import linear, literal
-from exogpu.ir.skeleton.tree import Block, For, If, Let, Step, Stmt
+from exogpu.ir.skeleton.tree import Block, For, If, Let, Skeleton, Step, Stmt
 from exogpu.ir.skeleton.walk import blocks, children, walk, with_blocks
 from exogpu.source import Span
 from exogpu.verify.skeleton.mentions import names_in
@@ -31,33 +31,35 @@ class Start:
     round: str | None = None
 
 
-def wrapped(stmts: Block) -> Block:
+def wrapped(skeleton: Skeleton, stmts: Block) -> Block:
     """The same with `s = (s + 1) % S; if s == 0: ph ^= 1` for `s += 1; if s == S: s = 0; ph ^= 1`, and for
     `if s == S - 1: s = 0; ph ^= 1` with `s += 1` otherwise."""
     out: list[Stmt] = []
-    for stmt in (with_blocks(s, [*map(wrapped, children(s))]) for s in stmts):
+    for stmt in (with_blocks(s, [wrapped(skeleton, inner) for inner in children(s)]) for s in stmts):
         match out[-1] if out else None, stmt:
-            case Step(_, 1, None) as step, If(cond, then, ()) if turn := _turn(step, cond, then, 0):
+            case Step(_, 1, None) as step, If(cond, then, ()) if turn := _turn(skeleton, step, cond, then, 0):
                 out[-1:] = turn
-            case _, If(cond, then, (Step(_, 1, None) as step,)) if turn := _turn(step, cond, then, 1):
+            case _, If(cond, then, (Step(_, 1, None) as step,)) if turn := _turn(skeleton, step, cond, then, 1):
                 out += turn
-            case _, If(cond, (Step(_, 1, None) as step,), rest) if turn := _turn(step, _opposite(cond), rest, 1):
+            case _, If(cond, (Step(_, 1, None) as step,), rest) if turn := _turn(
+                skeleton, step, _opposite(cond), rest, 1
+            ):
                 out += turn
             case _:
                 out.append(stmt)
     return tuple(out)
 
 
-def _turn(step: Step, cond: Cond, then: Block, ahead: int) -> tuple[Stmt, ...]:
+def _turn(skeleton: Skeleton, step: Step, cond: Cond, then: Block, ahead: int) -> tuple[Stmt, ...]:
     """A step with a modulus, and what is done whenever the counter comes back to 0; nothing if it is not that.
     `ahead`: the counter is tested so much before it would reach the modulus."""
     back = Let(step.name, Int(0))
-    if not isinstance(cond, Cmp) or back not in then or _mentions(then[: then.index(back)], step.name):
+    if not isinstance(cond, Cmp) or not _resets(skeleton, then, back):
         return ()
     rest = tuple(s for s in then if s != back)
     tested = linear(cond.left).plus(linear(cond.right), -1)
     top = ahead - tested.const
-    if cond.op not in ("==", ">=") or tested.terms != {Var(step.name): 1} or top < 1 or len(rest) + 1 != len(then):
+    if cond.op not in ("==", ">=") or tested.terms != {Var(step.name): 1} or top < 1:
         return ()
     turned = replace(step, modulus=top)
     return (turned, If(Cmp("==", Var(step.name), Int(0), cond.span), rest, (), cond.span)) if rest else (turned,)
@@ -74,7 +76,12 @@ def _opposite(cond: Cond) -> Cond:
             return Not(cond)
 
 
-def starts(stmts: Block, span: Span, known: frozenset[str]) -> Iterator[Start]:
+def _resets(skeleton: Skeleton, block: Block, reset: Let) -> bool:
+    """A block sets a counter to 0 once, and nothing before that depends on the counter."""
+    return block.count(reset) == 1 and not _mentions(skeleton, block[: block.index(reset)], reset.name)
+
+
+def starts(skeleton: Skeleton, stmts: Block, span: Span, known: frozenset[str]) -> Iterator[Start]:
     """The counters of a role, but for those that are known otherwise."""
     stepped = {s.name: s.modulus for s in walk(stmts) if isinstance(s, Step) and s.name not in known}
     counting = rounds(stmts)
@@ -83,7 +90,7 @@ def starts(stmts: Block, span: Span, known: frozenset[str]) -> Iterator[Start]:
         let, depth, block = _let(name, stmts, span)
         if name in turning:
             _in_step(name, turning[name], counting, stmts, span)
-        if _mentions(stmts, name) != _mentions(block[block.index(let) :], name):
+        if _mentions(skeleton, stmts, name) != _mentions(skeleton, block[block.index(let) :], name):
             raise NotModelled(f"the counter `{name}` is used where it has no value yet, or no longer", let.span)
         value = literal(let.value)
         if value is None:
@@ -139,6 +146,6 @@ def _lets(name: str, block: Block, depth: int) -> Iterator[tuple[Let, int, Block
             yield from _lets(name, inner, depth + isinstance(s, For))
 
 
-def _mentions(block: Block, name: str) -> int:
-    """Statements that name a variable."""
-    return sum(name in names_in(s) or getattr(s, "name", None) == name for s in walk(block))
+def _mentions(skeleton: Skeleton, block: Block, name: str) -> int:
+    """How many statements depend on a variable, or change it."""
+    return sum(name in names_in(skeleton, s) or getattr(s, "name", None) == name for s in walk(block))

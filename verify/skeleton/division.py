@@ -71,7 +71,7 @@ def _mixed(skeleton: Skeleton, body: Body) -> Iterator[Index | Cond]:
     unknowns = dict(skeleton.unknowns)
     mbarriers = {o.name for o in skeleton.objects if isinstance(o, Mbarriers)}
     for stmt in walk(body.stmts):
-        for name in sorted(names_in(stmt) & unknowns.keys()):
+        for name in sorted(names_in(skeleton, stmt) & unknowns.keys()):
             yield from unknowns[name].args
         yield from (e for e in _tested(stmt) if index_names(e) - {TID, RANK})
         if isinstance(stmt, BarSync) and TID in index_names(stmt.id):

@@ -20,7 +20,7 @@ from exogpu.ir.skeleton.walk import children, walk, with_blocks
 from exogpu.ir.stmt import Point
 from exogpu.source import excerpt
 from exogpu.verify.edits import BYTES, Change, with_held
-from exogpu.verify.skeleton.mentions import names_in, refs_in
+from exogpu.verify.skeleton.mentions import counters, names_in, refs_in
 
 REGISTERS = 8
 """Change of a register count: what setmaxnreg goes in steps of."""
@@ -59,8 +59,7 @@ class Site:
 def mutants(skeleton: Skeleton) -> Iterator[SkeletonEdit]:
     """Every single edit that gives a skeleton of its own, in the order of the text."""
     seen = [skeleton]
-    registers = frozenset(o.name for o in skeleton.objects if isinstance(o, Registers))
-    for edit in chain(_counts(skeleton), *(_at(site, registers) for site in sites(skeleton))):
+    for edit in chain(_counts(skeleton), *(_at(site, skeleton) for site in sites(skeleton))):
         if edit.skeleton not in seen:
             seen.append(edit.skeleton)
             yield edit
@@ -145,18 +144,18 @@ def _written(stmt: Stmt) -> str:
 # -- edits of one statement --------------------------------------------------------------------------------------------
 
 
-def _at(site: Site, registers: frozenset[str]) -> Iterator[SkeletonEdit]:
+def _at(site: Site, skeleton: Skeleton) -> Iterator[SkeletonEdit]:
     stmt = site.stmt
     if isinstance(stmt, SYNCHRONISING):
         yield site.edit("drop", f"no {name(stmt)}")
-    yield from _moved(site, registers)
+    yield from _moved(site, skeleton)
     for kind, what, changed in chain(_numbers(stmt), _slots(stmt), _others(stmt)):
         yield site.edit(kind, f"{name(stmt)}: {what}", changed)
     yield from _around(site)
     yield from _by_fewer(site)
 
 
-def _moved(site: Site, registers: frozenset[str]) -> Iterator[SkeletonEdit]:
+def _moved(site: Site, skeleton: Skeleton) -> Iterator[SkeletonEdit]:
     """Past the next statement of its block, and a fence past all that follow, where that changes synchronisation."""
     after = site.block[site.index + 1 :]
     for n, other in enumerate(after):
@@ -164,34 +163,36 @@ def _moved(site: Site, registers: frozenset[str]) -> Iterator[SkeletonEdit]:
             return
         if n and not isinstance(site.stmt, op.ProxyFence):
             return
-        if not _counts_on(site.stmt, other) or _computes(site.stmt, other, registers):
+        if not _counts_on(skeleton, site.stmt, other) or _computes(skeleton, site.stmt, other):
             continue
         what = f"{name(site.stmt)} after {name(other)} at line {other.span.line}"
         block = (*site.block[: site.index], *after[: n + 1], site.stmt, *after[n + 1 :])
         yield SkeletonEdit("move", what, site.stmt.span, site.put(block))
 
 
-def _counts_on(first: Stmt, second: Stmt) -> bool:
+def _counts_on(skeleton: Skeleton, first: Stmt, second: Stmt) -> bool:
     """Neither only changes counters, or these concern the other: two such statements do the same in either order."""
-    counters, names, only = zip(*map(_counting, (first, second)), strict=True)
-    return not any(only) or bool(counters[0] & names[1] or counters[1] & names[0])
+    changed, names, only = zip(*(_counting(skeleton, s) for s in (first, second)), strict=True)
+    return not any(only) or bool(changed[0] & names[1] or changed[1] & names[0])
 
 
-def _counting(stmt: Stmt) -> tuple[frozenset[str], frozenset[str], bool]:
-    """The counters that a statement changes, the names that it mentions, and whether it does nothing else."""
+def _counting(skeleton: Skeleton, stmt: Stmt) -> tuple[frozenset[str], frozenset[str], bool]:
+    """The counters that a statement changes, the names that it depends on, and whether it does nothing else."""
     inside = list(walk((stmt,)))
-    counters = frozenset(s.name for s in inside if isinstance(s, Let | Step))
-    return counters, counters.union(*map(names_in, inside)), all(isinstance(s, CONTROL) for s in inside)
+    changed = counters((stmt,))
+    names = changed.union(*(names_in(skeleton, s) for s in inside))
+    return changed, names, all(isinstance(s, CONTROL) for s in inside)
 
 
-def _computes(first: Stmt, second: Stmt, registers: frozenset[str]) -> bool:
+def _computes(skeleton: Skeleton, first: Stmt, second: Stmt) -> bool:
     """One writes registers that the other names: their order is what a thread computes, not how it synchronises."""
-    written, named = zip(*(_registers(s, registers) for s in (first, second)), strict=True)
+    written, named = zip(*(_registers(skeleton, s) for s in (first, second)), strict=True)
     return bool(written[0] & named[1] or written[1] & named[0])
 
 
-def _registers(stmt: Stmt, registers: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+def _registers(skeleton: Skeleton, stmt: Stmt) -> tuple[frozenset[str], frozenset[str]]:
     """Those that a statement writes, and those that it names."""
+    registers = frozenset(o.name for o in skeleton.objects if isinstance(o, Registers))
     written: set[str] = set()
     named: set[str] = set()
     for s in walk((stmt,)):

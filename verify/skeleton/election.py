@@ -1,23 +1,43 @@
 """Elections by hardware: a proof for the first lane is one for whichever is chosen, if nothing else tells lanes apart.
 
-That is so if only indices of windows tell the threads of a unit of the role apart (in a warp `tid // 32` does not), no
-unknown number depends on the thread, nor does what the chosen one executes, and memory is named by thread alike
-everywhere. Two accesses then are ordered whoever is chosen if they are for threads that are not, and there are such:
-who is chosen executes as much and more, so nobody of these is the only one to name a cell, and none ends early.
+The chosen lane of a unit is the same in all its elections; in another unit, or another run, it may be another one. The
+proof is for the first lane of each. It carries over if
+
+1. no expression has other values for other lanes of a unit (in a warp `tid // 32` has not), but for the indices of
+   windows outside of elections, and checks, which are shown for every lane that may be chosen (`lower`);
+2. no other election takes the first lane;
+3. whoever names memory by lane (`x[tid]`) does so with one index, which gives the lanes of a unit cells of their own,
+   and two units the same ones lane by lane or none in common; everybody else names all cells in that dimension.
+
+By 1 and 2 lanes of a unit that are not chosen do the same, so renaming lanes inside units turns a run in which others
+are chosen into one that the proof is of; only cells named by lane may be others then. So an order that was shown of two
+accesses holds for other lanes that are chosen, or are not, as those were. By 3 the proof was of such lanes in each
+case: a lane meets every other at a cell that all of them name, a window by lane meets all lanes of one that names all
+cells, and first lanes meet first lanes, others others, where two windows name the same cells by lane. Only if both of
+these are of units that elect, a chosen lane may meet one that is not, in a run and not in the proof. What orders two
+lanes that are not chosen orders chosen ones, too, if
+
+4. a chosen lane does all that the others do, so it does not end in an election; and
+5. its arrivals in common statements are for the phases that those of the others are for: no barrier gets arrivals from
+   all lanes in one statement and from the chosen one alone in another. More waits, copies and commits complete nothing
+   later, as a wait for groups counts back from the last one.
+
+What differs otherwise is refused.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise, product
 
 from exogpu.ir.collective import WARP
 from exogpu.ir.evaluate import evaluate
 from exogpu.ir.index import Index
 from exogpu.ir.instr import Mode
+from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Mbarriers, Ref, Shared
-from exogpu.ir.skeleton.operations import Access, Check, Exit
-from exogpu.ir.skeleton.tree import TID, Body, Elect, Skeleton
-from exogpu.ir.skeleton.walk import walk
+from exogpu.ir.skeleton.tree import TID, Block, Body, Elect, Skeleton
+from exogpu.ir.skeleton.walk import children, walk
 from exogpu.ir.stmt import Point, Range
 from exogpu.ir.walk import index_names
 from exogpu.verify.skeleton.mentions import differs, names_in, refs_in, tells_apart
@@ -36,31 +56,30 @@ def any_will_do(skeleton: Skeleton, body: Body, election: Elect) -> None:
         reason = "one lane of many is elected, and an unknown number differs between lanes"
         raise NotModelled(reason, election.span, HELP)
     for s in walk(body.stmts):
-        told_apart = not isinstance(s, Check) and tells_apart(s, unit, in_windows=s in own)
+        told_apart = not isinstance(s, op.Check) and tells_apart(s, unit, in_windows=s in own)
         if told_apart or (isinstance(s, Elect) and not s.any):
             raise NotModelled("one lane of many is elected, and others are told apart, too", election.span, HELP)
     by_lane = [named for named in _windows(body) if _differing(named[0], unit)]
-    if by_lane and any(isinstance(s, Exit) for s in own):
+    if by_lane and any(isinstance(s, op.Exit) for s in own):
         raise NotModelled("one lane of many is elected and ends, and memory is named by lane", election.span, HELP)
-    for named, other in product(by_lane, skeleton.bodies):
-        if not all(_alike(skeleton, body, named, other, window) for window in _windows(other)):
-            raise NotModelled(f"parts of `{named[0].name}` are told apart otherwise than by lane", election.span, HELP)
+    for (ref, loaded), other in product(by_lane, skeleton.bodies):
+        theirs = [w for w, loads in _windows(other) if w.name == ref.name and not (loaded and loads)]
+        if not _plain(skeleton, ref) or not all(_alike(skeleton, body, ref, other, window) for window in theirs):
+            raise NotModelled(f"parts of `{ref.name}` are told apart otherwise than by lane", election.span, HELP)
+        if _meet(skeleton, body, ref, other, theirs) and not (_in_step(body) and _in_step(other)):
+            reason = f"one lane of many is elected and arrives more often than others that name `{ref.name}` by lane"
+            raise NotModelled(reason, election.span, HELP)
 
 
 def _unknown_by_lane(skeleton: Skeleton, body: Body) -> bool:
     """An unknown number that the role names depends on the thread."""
-    unknowns = dict(skeleton.unknowns)
-
-    def by_lane(name: str) -> bool:
-        args = unknowns[name].args if name in unknowns else ()
-        return any(n == TID or by_lane(n) for a in args for n in index_names(a))
-
-    return any(by_lane(name) for s in walk(body.stmts) for name in names_in(s))
+    named = frozenset[str]().union(*(names_in(skeleton, s) for s in walk(body.stmts)))
+    return any(TID in index_names(a) for name, unknown in skeleton.unknowns if name in named for a in unknown.args)
 
 
 def _windows(body: Body) -> tuple[Named, ...]:
     """The windows that a role names, each once."""
-    found = ((r, isinstance(s, Access) and s.mode is Mode.READ) for s in walk(body.stmts) for r in refs_in(s))
+    found = ((r, isinstance(s, op.Access) and s.mode is Mode.READ) for s in walk(body.stmts) for r in refs_in(s))
     return tuple(dict.fromkeys(found))
 
 
@@ -73,21 +92,27 @@ def _low(dim: Point | Range) -> Index:
     return dim.lo if isinstance(dim, Range) else dim.index
 
 
-def _alike(skeleton: Skeleton, body: Body, named: Named, other: Body, window: Named) -> bool:
-    """Where one window names cells by lane, the other names all of them, or both name the same ones."""
-    (ref, loaded), (theirs, loads) = named, window
-    own = next((o for o in skeleton.objects if o.name == ref.name and isinstance(o, Shared)), None)
+def _plain(skeleton: Skeleton, ref: Ref) -> bool:
+    """Shared memory of its own: nothing else lies in its cells."""
     laid_over = {o.overlay for o in skeleton.objects if isinstance(o, Shared | Mbarriers)}
-    if own is None or own.overlay is not None or own.name in laid_over:
-        return False
-    if theirs.name != ref.name or (loaded and loads):
-        return True
+    own = next((o for o in skeleton.objects if o.name == ref.name and isinstance(o, Shared)), None)
+    return own is not None and own.overlay is None and own.name not in laid_over
+
+
+def _alike(skeleton: Skeleton, body: Body, ref: Ref, other: Body, theirs: Ref) -> bool:
+    """Where one window names cells by lane, the other names all of them, or both name the same ones."""
     if len(theirs.dims) != len(ref.dims):
         return False
-    told_apart = [n for n in _differing(ref, body.role.unit) if not _whole(theirs.dims[n], own.shape[n])]
-    if any(theirs.dims[n] != ref.dims[n] for n in told_apart):
+    by_lane = _by_lane(skeleton, body, ref, theirs)
+    if any(theirs.dims[n] != ref.dims[n] for n in by_lane):
         return False
-    return not told_apart or (_evenly(ref, body) and (other is body or _as_evenly(skeleton, body, ref, other)))
+    return not by_lane or (_evenly(ref, body) and (other is body or _as_evenly(skeleton, body, ref, other)))
+
+
+def _by_lane(skeleton: Skeleton, body: Body, ref: Ref, theirs: Ref) -> list[int]:
+    """The dimensions in which lanes name cells of their own, and the other window not all of them."""
+    shape = next(o.shape for o in skeleton.objects if o.name == ref.name and isinstance(o, Shared))
+    return [n for n in _differing(ref, body.role.unit) if not _whole(theirs.dims[n], shape[n])]
 
 
 def _whole(dim: Point | Range, extent: int) -> bool:
@@ -99,24 +124,60 @@ def _as_evenly(skeleton: Skeleton, body: Body, ref: Ref, other: Body) -> bool:
     unit = min(other.role.unit, WARP)
     for s in walk(other.stmts):
         if (isinstance(s, Elect) and not s.any) or (
-            not isinstance(s, Check) and tells_apart(s, unit, in_windows=False)
+            not isinstance(s, op.Check) and tells_apart(s, unit, in_windows=False)
         ):
             return False
     same = other.role.threads == body.role.threads
     return same and not _unknown_by_lane(skeleton, other) and _evenly(ref, other)
 
 
+def _in_step(body: Body) -> bool:
+    """No barrier is signalled both by all lanes and by the chosen one alone: what all do is for the same phase, whoever
+    does it."""
+    found = set(_signalled(body.stmts, alone=False))
+    return not {name for name, alone in found if alone} & {name for name, alone in found if not alone}
+
+
+def _signalled(block: Block, *, alone: bool) -> Iterator[tuple[str, bool]]:
+    """The arrays of mbarriers and flags that a block signals, and whether only the chosen lane does."""
+    for s in block:
+        match s:
+            case op.Arrive() | op.CopyArrive() | op.Expect() | op.TmaLoad() | op.StAsync():
+                yield s.barrier.name, alone
+            case op.Signal():
+                yield s.flag.name, alone
+            case _:
+                pass
+        for inner in children(s):
+            yield from _signalled(inner, alone=alone or isinstance(s, Elect))
+
+
 def _evenly(ref: Ref, body: Body) -> bool:
     """The lanes of a unit name cells of their own; two units name the same ones, lane by lane, or none in common."""
-    role, dims = body.role, [ref.dims[n] for n in _differing(ref, body.role.unit)]
+    dims = [ref.dims[n] for n in _differing(ref, body.role.unit)]
     if any(index_names(_low(d)) != {TID} for d in dims):
         return False
-    places = [tuple(evaluate(_low(d), {TID: t}) for d in dims) for t in range(role.threads)]
+    units = _cells(ref, body)
     for n, d in enumerate(dims):
-        starts = sorted({place[n] for place in places})
+        starts = sorted({cell[n] for unit in units for cell in unit})
         if isinstance(d, Range) and any(b - a < d.extent for a, b in pairwise(starts)):
             return False
-    units = {tuple(places[first : first + role.unit]) for first in range(0, role.threads, role.unit)}
     if any(len({*unit}) < len(unit) for unit in units):
         return False
-    return not any({*one} & {*other} for one, other in combinations(units, 2))
+    return not any({*one} & {*other} for one, other in combinations({*units}, 2))
+
+
+def _cells(ref: Ref, body: Body) -> list[tuple[tuple[int, ...], ...]]:
+    """Of each unit the cells that its lanes name, in the dimensions in which they differ."""
+    role, lows = body.role, [_low(ref.dims[n]) for n in _differing(ref, body.role.unit)]
+    cells = [tuple(evaluate(low, {TID: t}) for low in lows) for t in range(role.threads)]
+    return [tuple(cells[first : first + role.unit]) for first in range(0, role.threads, role.unit)]
+
+
+def _meet(skeleton: Skeleton, body: Body, ref: Ref, other: Body, theirs: Sequence[Ref]) -> bool:
+    """Lanes of two units that elect name the same cells, lane by lane: of two roles, of one, or of one in two CTAs."""
+    if not any(_by_lane(skeleton, body, ref, window) for window in theirs):
+        return False
+    if other is not body:
+        return any(isinstance(s, Elect) for s in walk(other.stmts))
+    return skeleton.cluster > 1 or len({*_cells(ref, body)}) < len(_cells(ref, body))

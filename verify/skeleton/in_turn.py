@@ -18,8 +18,7 @@ from exogpu.ir.skeleton.operations import Signal, Spin
 from exogpu.ir.skeleton.tree import RANK, TID, Block, Elect, For, If, Skeleton, Stmt
 from exogpu.ir.skeleton.walk import Path, children, replaced
 from exogpu.ir.terms import add
-from exogpu.ir.walk import index_names
-from exogpu.verify.skeleton.mentions import changing, names_in
+from exogpu.verify.skeleton.mentions import counters, names_in, names_of
 
 Around = tuple[Path | tuple[Cond, int] | bool, ...]
 """Loops by their place, conditions with the arm, and elections around a statement."""
@@ -40,12 +39,13 @@ def in_turn(skeleton: Skeleton) -> Skeleton:
     other: set[str] = set()
     never_below_0 = frozenset((*skeleton.sizes, TID, RANK))
     for number, body in enumerate(skeleton.bodies):
-        found, not_fixed = tuple(_found(body.stmts, (number,), ())), changing(skeleton, body.stmts)
+        found, changing = tuple(_found(body.stmts, (number,), ())), counters(body.stmts)
+        fixed = [f for f in found if isinstance(f.stmt, Spin) and not _tested(skeleton, f) & changing]
         for place in found:
             signal = place.stmt
             if not isinstance(signal, Signal):
                 continue
-            waits = [f for f in found if isinstance(f.stmt, Spin) and _waits_for(f, place, not_fixed)]
+            waits = [f for f in fixed if _waits_for(f, place)]
             if waits:
                 v = waits[-1].stmt.value
                 stored = add(v if _natural(v, never_below_0) else Bin("max", v, Int(0)), Int(1))
@@ -73,13 +73,17 @@ def _found(block: Block, path: Path, around: Around) -> Iterator[_Found]:
                 pass
 
 
-def _waits_for(spin: _Found, signal: _Found, not_fixed: frozenset[str]) -> bool:
-    """Whoever adds one has just waited on the same flag, in the same iteration."""
+def _waits_for(spin: _Found, signal: _Found) -> bool:
+    """Whoever adds one has waited before on the same flag, in the same iteration."""
     one = isinstance(signal.stmt, Signal) and signal.stmt.adds and signal.stmt.value == Int(1)
     same = spin.stmt.flag == signal.stmt.flag and spin.around == signal.around
+    return one and same and spin.path < signal.path
+
+
+def _tested(skeleton: Skeleton, spin: _Found) -> frozenset[str]:
+    """What a wait and the conditions that it stands under depend on."""
     conditions = (c[0] for c in spin.around if isinstance(c, tuple) and not isinstance(c[0], int))
-    tested = frozenset[str]().union(names_in(spin.stmt), *map(index_names, conditions))
-    return one and same and spin.path < signal.path and not tested & not_fixed
+    return names_in(skeleton, spin.stmt).union(*(names_of(skeleton, c) for c in conditions))
 
 
 def _natural(e: Index, names: frozenset[str]) -> bool:

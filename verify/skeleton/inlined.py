@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from dataclasses import replace
+from functools import partial
 
-from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Index, Int, Not, Var
+from exogpu.ir.index import Bin, Cond, Index, Int, Var
 from exogpu.ir.skeleton.tree import Block, Let, Skeleton, Step, Stmt
-from exogpu.ir.skeleton.walk import children, walk, with_blocks
+from exogpu.ir.skeleton.walk import changed, children, walk, with_blocks
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
-from exogpu.verify.skeleton.mentions import changing, names_in
+from exogpu.verify.skeleton.mentions import counters, names_in, names_of
 
 Values = Mapping[str, Index]
 
@@ -31,11 +31,12 @@ def inlined(skeleton: Skeleton) -> Skeleton:
 
 class _Inliner:
     def __init__(self, skeleton: Skeleton, stmts: Block, kept: set[str]) -> None:
-        self.uses = _uses(stmts)
+        self.skeleton = skeleton
+        self.uses = self._uses(stmts)
         given = Counter(s.name for s in walk(stmts) if isinstance(s, Let))
         stepped = {s.name for s in walk(stmts) if isinstance(s, Step)}
         self.once = {name for name, times in given.items() if times == 1} - stepped - kept
-        self.changing = changing(skeleton, stmts)
+        self.changing = counters(stmts)
 
     def block(self, block: Block, values: Values) -> Block:
         """The statements of a block, where these names have values."""
@@ -45,30 +46,18 @@ class _Inliner:
                 values = {**values, stmt.name: substitute_index(stmt.value, values)}
                 continue
             inner = [self.block(b, values) for b in children(stmt)]
-            out.append(with_blocks(with_values(with_blocks(stmt, [()] * len(inner)), values), inner))
+            out.append(with_blocks(changed(stmt, partial(with_values, values)), inner))
         return tuple(out)
 
     def _stays(self, let: Let, values: Values, following: Block) -> bool:
         """The value is the same wherever the name is used, all of which is in the statements that follow."""
-        fixed = not index_names(substitute_index(let.value, values)) & self.changing
-        return fixed and _uses(following)[let.name] == self.uses[let.name]
+        fixed = not names_of(self.skeleton, substitute_index(let.value, values)) & self.changing
+        return fixed and self._uses(following)[let.name] == self.uses[let.name]
+
+    def _uses(self, stmts: Block) -> Counter[str]:
+        return Counter(name for s in walk(stmts) for name in names_in(self.skeleton, s))
 
 
-def _uses(stmts: Block) -> Counter[str]:
-    return Counter(name for s in walk(stmts) for name in names_in(s))
-
-
-def with_values(part: Any, values: Values) -> Any:
-    """A statement or a part of one in which these names have values."""
-    match part:
-        case Var() | Int() | Bin():
-            return substitute_index(part, values)
-        case Cmp() | BoolOp() | Not() | Bool():
-            return substitute_cond(part, values)
-        case tuple():
-            return tuple(with_values(each, values) for each in part)
-        case _ if is_dataclass(part) and not isinstance(part, type):
-            compared = (f.name for f in fields(part) if f.compare)
-            return replace(part, **{name: with_values(getattr(part, name), values) for name in compared})
-        case _:
-            return part
+def with_values(values: Values, e: Index | Cond) -> Index | Cond:
+    """An expression in which these names have values."""
+    return substitute_index(e, values) if isinstance(e, Var | Int | Bin) else substitute_cond(e, values)

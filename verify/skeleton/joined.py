@@ -16,7 +16,7 @@ from exogpu.ir.skeleton.tree import Block, For, If, Let, Skeleton, Stmt
 from exogpu.ir.skeleton.walk import children, walk, with_blocks
 from exogpu.ir.terms import add, subtract, times, total
 from exogpu.ir.walk import conjuncts, index_names
-from exogpu.verify.skeleton.mentions import dependent, names_in
+from exogpu.verify.skeleton.mentions import names_in, names_of
 
 Values = Mapping[str, Index]
 
@@ -84,8 +84,8 @@ def _fixed(skeleton: Skeleton, loop: For) -> bool:
 
 def _hidden(skeleton: Skeleton, names: set[str], body: Block) -> bool:
     """Unknown numbers in a body depend on these names."""
-    unknown = dependent(skeleton, names) - names
-    return any(names_in(s) & unknown for s in walk(body))
+    hidden = {n for n, _ in skeleton.unknowns if names_of(skeleton, Var(n)) & names}
+    return any(names_in(skeleton, s) & hidden for s in walk(body))
 
 
 def _excess(cond: Cond) -> Linear | None:

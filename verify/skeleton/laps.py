@@ -8,11 +8,12 @@ steps. That is always so; it is made use of where `c` follows from the variables
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton.tree import Block, Let, Skeleton, Step, Stmt
-from exogpu.ir.skeleton.walk import blocks, children, walk, with_blocks
+from exogpu.ir.skeleton.walk import blocks, changed, children, walk, with_blocks
 from exogpu.ir.walk import index_names
 from exogpu.verify.skeleton.closed import closed
 from exogpu.verify.skeleton.counting import rounds, steps, turns
@@ -92,5 +93,5 @@ def _counted(stmts: Block, name: str, meanings: Mapping[str, Index]) -> Block:
                 pass  # it is counted with the step before
             case _:
                 inner = [_counted(b, name, meanings) for b in children(stmt)]
-                out.append(with_blocks(with_values(with_blocks(stmt, [()] * len(inner)), meanings), inner))
+                out.append(with_blocks(changed(stmt, partial(with_values, meanings)), inner))
     return tuple(out)

@@ -53,7 +53,7 @@ class Walk:
         self.unknowns = dict(self.skeleton.unknowns)
         numbers = Numbers()
         for body in self.skeleton.bodies:
-            stmts = in_laps(self.skeleton, wrapped(body.stmts))
+            stmts = in_laps(self.skeleton, wrapped(self.skeleton, body.stmts))
             whole = [(body.role, tuple(range(body.role.threads)))]
             for n, (role, who) in enumerate(parts(self.skeleton, body) if self.divided else whole):
                 names: dict[str, Index] = {RANK: Int(role.ctas[0])} if len(role.ctas) == 1 else {}
@@ -68,7 +68,7 @@ class Walk:
 
     def _counters(self, owner: str, role: RoleDecl, stmts: tuple[Stmt, ...]) -> Iterator[_Naming]:
         """The role's counters, each a variable that follows from how often it was stepped."""
-        found = {start.name: start for start in starts(stmts, role.span, self.closed)}
+        found = {start.name: start for start in starts(self.skeleton, stmts, role.span, self.closed)}
         for name, start in found.items():
             variable = f"{owner}.{name}"
             counter = Counter(start.value, (), start.modulus, start.depth)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 
 from exogpu.ir.index import Bin, BoolOp, Cmp, Cond, Index, Int, Not, Var
 from exogpu.ir.skeleton.objects import Ref
-from exogpu.ir.skeleton.tree import TID, Block, Elect, For, If, Let, Skeleton, Step, Stmt
-from exogpu.ir.skeleton.walk import children, every_statement, walk
-from exogpu.ir.stmt import Point, Range
+from exogpu.ir.skeleton.tree import TID, Block, For, Let, Skeleton, Step, Stmt
+from exogpu.ir.skeleton.walk import children, every_statement, expressions, walk
 from exogpu.ir.walk import index_names
 
 
@@ -39,31 +38,28 @@ def refs_in(stmt: Stmt) -> Iterator[Ref]:
             yield from (v for v in value if isinstance(v, Ref))
 
 
-def names_in(stmt: Stmt) -> frozenset[str]:
-    """The variables that a statement's own expressions mention, those of nested statements left out."""
-    return frozenset[str]().union(*map(index_names, _own(stmt)))
+def names_in(skeleton: Skeleton, stmt: Stmt) -> frozenset[str]:
+    """The variables that a statement's own expressions depend on, those of nested statements left out."""
+    return frozenset[str]().union(*(names_of(skeleton, e) for e in expressions(stmt)))
 
 
-def changing(skeleton: Skeleton, stmts: Block) -> frozenset[str]:
-    """The counters of a role, and the unknown numbers that depend on them: names that may come to mean something else
-    between two statements of an iteration."""
-    return dependent(skeleton, {s.name for s in walk(stmts) if isinstance(s, Let | Step)})
+def names_of(skeleton: Skeleton, e: Index | Cond) -> frozenset[str]:
+    """The variables that an expression depends on: those that it mentions, among them unknown numbers, and those that
+    the arguments of these depend on."""
+    mentioned = index_names(e)
+    arguments = (a for name, unknown in skeleton.unknowns if name in mentioned for a in unknown.args)
+    return mentioned.union(*(names_of(skeleton, a) for a in arguments))
 
 
-def dependent(skeleton: Skeleton, names: Set[str]) -> frozenset[str]:
-    """These names, and the unknown numbers that depend on them."""
-    out, grown = {*names}, True
-    while grown:
-        more = {n for n, u in skeleton.unknowns if any(index_names(a) & out for a in u.args)}
-        grown = not more <= out
-        out |= more
-    return frozenset(out)
+def counters(stmts: Block) -> frozenset[str]:
+    """The names that a role gives values: they may come to mean something else between two statements."""
+    return frozenset(s.name for s in walk(stmts) if isinstance(s, Let | Step))
 
 
 def tells_apart(stmt: Stmt, unit: int, *, in_windows: bool = True) -> bool:
     """Whether a statement's own expressions may have other values for other threads of a unit of so many; the indices
     of windows count or do not."""
-    return any(differs(e, unit) for e in _own(stmt, in_windows=in_windows))
+    return any(differs(e, unit) for e in expressions(stmt, in_windows=in_windows))
 
 
 def differs(e: Index | Cond, unit: int) -> bool:
@@ -79,26 +75,3 @@ def differs(e: Index | Cond, unit: int) -> bool:
             return differs(arg, unit)
         case _:
             return TID in index_names(e)
-
-
-def _own(stmt: Stmt, *, in_windows: bool = True) -> Iterator[Index | Cond]:
-    """A statement's own expressions, those of nested statements left out."""
-    for f in fields(stmt):
-        yield from _expressions(getattr(stmt, f.name), in_windows)
-
-
-def _expressions(value: object, in_windows: bool) -> Iterator[Index | Cond]:
-    match value:
-        case Var() | Int() | Bin() | Cmp() | BoolOp() | Not():
-            yield value
-        case Ref(dims=dims, cta=cta):
-            yield from _expressions((*dims, cta) if in_windows else cta, in_windows)
-        case Point(index=index):
-            yield index
-        case Range(lo=lo):
-            yield lo
-        case tuple() if not any(isinstance(v, Elect | For | If) for v in value):
-            for v in value:
-                yield from _expressions(v, in_windows)
-        case _:
-            return

@@ -9,8 +9,8 @@ from dataclasses import replace
 from exogpu.ir.collective import WARPGROUP
 from exogpu.verify.concrete import Env, Occurrence, Part, Unrolling
 from exogpu.verify.nest import TooLarge
-from exogpu.verify.program import ExitAction, Program
-from exogpu.verify.skeleton.ranking import Ranking
+from exogpu.verify.program import Program
+from exogpu.verify.skeleton.ranking import Ranking, Why
 
 Meant = tuple[int, int]
 """A CTA and a phase of its barrier."""
@@ -26,10 +26,10 @@ def executed(program: Program, sizes: Env) -> Iterator[Unrolling]:
 
 def mistakes(ranking: Ranking, unrolling: Unrolling) -> Iterator[tuple[Occurrence, Occurrence]]:
     """Signals with waits that they complete, of which the ranks do not grow: of every phase the worst."""
-    edges = [e for e in ranking.edges if not e.always and not isinstance(e.signal.action, ExitAction)]
-    found = _by_phase(ranking, unrolling, {e.id for edge in edges for e in (edge.signal, edge.wait)})
-    for edge in edges:
-        signals, waits = found.get(edge.signal.id, {}), found.get(edge.wait.id, {})
+    pairs = [(p.earlier.id, p.later.id) for p in ranking.ordered if p.why is Why.COMPLETES]
+    found = _by_phase(ranking, unrolling, {e for pair in pairs for e in pair})
+    for earlier, later in pairs:
+        signals, waits = found.get(earlier, {}), found.get(later, {})
         for meant in sorted(signals.keys() & waits.keys()):
             signal, wait = signals[meant][1], waits[meant][0]
             if not ranking.grows(signal, wait):

@@ -106,7 +106,7 @@ def executors(place: Place, threads: int, cluster: int, unit: int = 1) -> Execut
     first, tid = plus(base, Int(start)), Int(start)
     at: Index = tid
     if count > 1:
-        var = f"{role.name}.{unit if unit > 1 else 'part'}"
+        var = f"{role.name}.{unit}"  # a counter of the role has a name of its own behind the dot
         loops = (*loops, Loop(var, Int(0), Int(count), LoopKind.THREADS, step, first))
         first, at = plus(first, Bin("*", Int(step), Var(var))), plus(tid, Bin("*", Int(step), Var(var)))
     each = length > 1 and unit == 1

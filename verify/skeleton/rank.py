@@ -25,7 +25,7 @@ from exogpu.verify.skeleton.flows import Flow
 from exogpu.verify.skeleton.leaving import ends, ends_of
 from exogpu.verify.skeleton.mistakes import executed, mistakes
 from exogpu.verify.skeleton.obligations import Facts, enough, joins
-from exogpu.verify.skeleton.ranking import Edge, Ranking, forms
+from exogpu.verify.skeleton.ranking import Ordered, Ranking, Why, forms
 from exogpu.verify.skeleton.settle import suspect
 
 SOLVES = 80
@@ -37,18 +37,19 @@ def progress(program: Program, facts: Facts) -> Obligation:
     title = "every thread that waits is woken"
     base = Obligation("progress", "deadlock.cycle", title, Status.PROVED, program.span)
     queries: list[Query] = []
-    edges: list[Edge] = []
+    ordered: list[Ordered] = []
     for barrier in program.barriers.values():
         if barrier.flag and not facts.flows[barrier.name]:
             # that the value is stored at all is shown with the flag
             pairs = product(arrives(program, barrier.name), awaits(program, barrier.name))
-            edges += (Edge(signal, wait) for signal, wait in pairs)
+            ordered += (Ordered(signal, wait, Why.COMPLETES) for signal, wait in pairs)
     for barrier in program.barriers.values():
-        edges += (Edge(end, wait) for end, wait in product(ends(program, barrier), awaits(program, barrier.name)))
+        pairs = product(ends(program, barrier), awaits(program, barrier.name))
+        ordered += (Ordered(end, wait, Why.ENDS) for end, wait in pairs)
     given, got = ([e for e, increases in facts.changes if increases is wanted] for wanted in (False, True))
-    edges += (Edge(less, more, always=True) for less, more in product(given, got))
+    ordered += (Ordered(less, more, Why.GIVES_BACK) for less, more in product(given, got))
     for barrier, wait, flow in _waited(program, facts):
-        edges += (Edge(s, wait) for s in flow.statements)
+        ordered += (Ordered(s, wait, Why.COMPLETES) for s in flow.statements)
         if flow.numbers is not None:
             continue
         missing = enough(barrier, flow, wait, 0, ends_of(program, barrier, flow))
@@ -63,7 +64,7 @@ def progress(program: Program, facts: Facts) -> Obligation:
                 return suspect(replace(base, span=wait.span), sizes, reason)
     found = base
     for flat, pace in forms(program):
-        found = _ranked(program, base, Ranking(program, tuple(edges), flat, pace), queries)
+        found = _ranked(program, base, Ranking(program, tuple(ordered), flat, pace), queries)
         if found.status is Status.PROVED:
             break
     return found

@@ -8,6 +8,7 @@ So what stands before or behind a loop of one role can keep step with an iterati
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,7 +25,7 @@ from exogpu.verify.flat import laps, multiple
 from exogpu.verify.instance import Instance, Model
 from exogpu.verify.ordinal import thread_guards
 from exogpu.verify.phases import Phases, executors
-from exogpu.verify.program import AwaitAction, Event, ExitAction, FenceAction, Loop, LoopKind, MeetAction, Program
+from exogpu.verify.program import AwaitAction, Event, FenceAction, Loop, LoopKind, MeetAction, Program
 from exogpu.verify.session import Valuation
 from exogpu.verify.single import Property
 from exogpu.verify.skeleton.leaving import joined_before
@@ -47,14 +48,21 @@ Pace = Mapping[Item, int]
 """Outermost loops of which an iteration is worth several: those of a role that does every other tile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A signal, and a wait that it may complete; or the end of a thread, for which every generation waits that this
-    has not joined; or what every such wait in the CTA waits for, `always`."""
+class Why(enum.Enum):
+    """Why executions come one before the other: which those are."""
 
-    signal: Event
-    wait: Event
-    always: bool = False
+    COMPLETES = "a signal to a barrier is for the phase that is waited for"
+    ENDS = "a thread ends that has not joined the generation that is waited for"
+    GIVES_BACK = "registers are given back in the CTA of a warp that waits for more"
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """Two events of which executions have growing ranks, as one comes before the other."""
+
+    earlier: Event
+    later: Event
+    why: Why
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +78,7 @@ class Ranking:
     """What the numbers of all items have to satisfy, and numbers that do as far as is known."""
 
     program: Program
-    edges: tuple[Edge, ...]
+    ordered: tuple[Ordered, ...]
     flat: Flat
     pace: Pace
     ctx: Context = field(default_factory=Context)
@@ -93,7 +101,7 @@ class Ranking:
         """What may wait, if only for other lanes, or be waited for."""
         waiting = AwaitAction | FenceAction | MeetAction
         found = [e for e in self.program.events if e.aligned or isinstance(e.action, waiting)]
-        found += [e for edge in self.edges for e in (edge.signal, edge.wait)]
+        found += [e for pair in self.ordered for e in (pair.earlier, pair.later)]
         return tuple(dict.fromkeys(found))
 
     @cached_property
@@ -191,25 +199,16 @@ class Ranking:
 
     @cached_property
     def wanted(self) -> Sequence[Property]:
-        """No signal has a rank that is not less than that of a wait which it completes; and what is earlier in a role
-        that is flat has none that is not less than that of what is later."""
-        return (*(self._completing(e) for e in self.edges), *self._order())
+        """No execution that comes before another has a rank that is not less; and what is earlier in a role that is
+        flat has none that is not less than that of what is later."""
+        return (*(self._growing(pair) for pair in self.ordered), *self._order())
 
-    def _completing(self, edge: Edge) -> Property:
+    def _growing(self, pair: Ordered) -> Property:
         def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
-            signal, wait = xs
-            ctx = model.ctx
-            here = ctx.eq(phases.own_cta(signal), phases.own_cta(wait))
-            if edge.always:
-                return ctx.api.conj((here, ctx.api.negate(self._grows(signal, wait, phases))))
-            phase = phases.phase(wait)
-            if isinstance(signal.event.action, ExitAction):
-                missed = ctx.le(joined_before(phases, signal, wait), phase)
-                return ctx.api.conj((here, missed, ctx.api.negate(self._grows(signal, wait, phases))))
-            met = ctx.api.conj((phases.same_cta(signal, wait), ctx.ge(phase, 0), ctx.eq(phases.phase(signal), phase)))
-            return ctx.api.conj((met, ctx.api.negate(self._grows(signal, wait, phases))))
+            x, y = xs
+            return model.ctx.api.conj((*_meet(phases, pair.why, x, y), model.ctx.api.negate(self._grows(x, y, phases))))
 
-        return Property(f"rank/{edge.signal.id}-{edge.wait.id}", (edge.signal, edge.wait), bad, None)
+        return Property(f"rank/{pair.earlier.id}-{pair.later.id}", (pair.earlier, pair.later), bad, None)
 
     def _order(self) -> Iterator[Property]:
         for role in (b for b in self.blocks if len(b) == 1 and self._flat(b)):
@@ -355,6 +354,20 @@ def around(event: Event) -> Iterator[tuple[Item, Loop | None]]:
         yield item, sequential
         if sequential is None:
             return
+
+
+def _meet(phases: Phases, why: Why, x: Instance, y: Instance) -> Iterator[Formula]:
+    """Conditions under which one execution comes before another for this reason."""
+    ctx = phases.model.ctx
+    match why:
+        case Why.COMPLETES:
+            phase = phases.phase(y)
+            yield from (phases.same_cta(x, y), ctx.ge(phase, 0), ctx.eq(phases.phase(x), phase))
+        case Why.ENDS:
+            yield ctx.eq(phases.own_cta(x), phases.own_cta(y))
+            yield ctx.le(joined_before(phases, x, y), phases.phase(y))
+        case Why.GIVES_BACK:
+            yield ctx.eq(phases.own_cta(x), phases.own_cta(y))
 
 
 def _sequential(event: Event) -> tuple[Loop, ...]:

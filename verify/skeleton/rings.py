@@ -119,9 +119,9 @@ def _derived(found: Derived) -> Progression | None:
     match found:
         case Counter(modulus=int(modulus)):
             return between(0, modulus - 1, 1)
-        case Applied(below=below):
+        case Applied(below=int(below)):
             return between(0, below - 1, 1)
-        case Counter():
+        case Counter() | Applied():
             return None
 
 

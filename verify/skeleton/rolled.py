@@ -12,14 +12,14 @@ from dataclasses import fields, is_dataclass, replace
 from itertools import count
 from typing import Any, NoReturn
 
-from exogpu.ir.index import Bin, Int, Var
-from exogpu.ir.linear import linear
+from exogpu.ir.index import Bin, Index, Int, Var
+from exogpu.ir.linear import linear, literal
 from exogpu.ir.skeleton.operations import Await
 from exogpu.ir.skeleton.tree import Block, For, Let, Skeleton, Step, Stmt
 from exogpu.ir.skeleton.walk import children, walk, with_blocks
 from exogpu.ir.terms import add, times
 from exogpu.ir.walk import substitute_index
-from exogpu.verify.skeleton.mentions import dependent, names_in
+from exogpu.verify.skeleton.mentions import names_in
 
 Names = Mapping[str, Var]
 """Loop variables of a later group, as they are called in the first one."""
@@ -65,8 +65,8 @@ def _series(skeleton: Skeleton, stmts: Block, var: str) -> tuple[For | None, int
 
 def _needed(skeleton: Skeleton, body: Block, following: Block) -> bool:
     """The statements that follow mention a name whose first value is given in the loop, where it would end with it."""
-    ending = dependent(skeleton, {s.name for s in body if isinstance(s, Let)})
-    return any(names_in(s) & ending or (isinstance(s, Step) and s.name in ending) for s in walk(following))
+    ending = {s.name for s in body if isinstance(s, Let)}
+    return any(names_in(skeleton, s) & ending or (isinstance(s, Step) and s.name in ending) for s in walk(following))
 
 
 def _copies(stmts: Block, size: int, at: Var) -> tuple[Block, int]:
@@ -101,15 +101,19 @@ def _alike(a: Any, b: Any, at: Var, copy: int, names: Names) -> Any:
     return replace(a, **{n: _alike(getattr(a, n), getattr(b, n), at, copy, names) for n in compared})
 
 
-def _index(a: Var | Int | Bin, b: Var | Int | Bin, at: Var, copy: int) -> Var | Int | Bin:
+def _index(a: Index, b: Index, at: Var, copy: int) -> Index:
+    """The index that is a where `at` is 0, and b where it is `copy`: it grows evenly, or its parts do."""
     more = linear(b).plus(linear(a), -1)
     if not more.terms and more.const % copy == 0:
         return a if more.const == 0 else add(a, times(more.const // copy, at))
     match a, b:
         case Bin(op, left, right), Bin(other, there, beyond) if op == other:
+            grown = replace(a, left=_index(left, there, at, copy), right=_index(right, beyond, at, copy))
             if op in ("//", "%", "ceildiv") and right != beyond:
                 _differ()
-            return replace(a, left=_index(left, there, at, copy), right=_index(right, beyond, at, copy))
+            if op == "*" and literal(grown.left) is None and literal(grown.right) is None:
+                _differ()  # no index is a product of two variables
+            return grown
         case _:
             _differ()
 

@@ -42,7 +42,7 @@ def trial_sizes(program: Program, barrier: Barrier, *, mixed: bool = False) -> M
                 raise NotModelled(reason, barrier.span)
             for args in product(range(value + 1), repeat=len(meaning.args)):
                 zero = mixed and sum(args) % 3 == 1
-                sizes[meaning.at(args)] = 0 if zero else min(1, meaning.below - 1)
+                sizes[meaning.at(args)] = 0 if zero or meaning.below == 1 else 1
     return sizes
 
 

@@ -3,7 +3,13 @@
 Two warpgroups that take turns at a tile may use one barrier id for what each does alone; or a role meets a second and
 then a third one at the same id. Such a barrier is told apart into one for each team, as if they had ids of their own.
 This is right if no two generations of different teams overlap (PTX ISA, bar: a barrier that is complete may be used
-again at once): so of any two joins by different teams, one comes only when the other's generation is complete.
+again at once). It is shown that of any two joins by different teams one comes only after a wait for the generation of
+the other has returned. That is enough, by induction over all joins in the order in which they are made: as long as
+every generation so far was of one team, all waits have returned as if each team had an id of its own, and what is shown
+of orders holds of what was done so far. Let a join y come where a join x of another team is in an incomplete
+generation. No wait for that generation has returned, and none for the one of y, which is being made; but one of the two
+is said to have returned before the other join. So there is no such x, and the generation of y is of one team, too; that
+a team's own generations follow each other is shown of each team.
 
 Statements are of one team if the same threads execute them; or if an execution has them meet in one generation.
 """

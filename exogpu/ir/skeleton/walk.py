@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
 
+from exogpu.ir.index import Bin, Bool, BoolOp, Cmp, Cond, Index, Int, Not, Var
+from exogpu.ir.skeleton.objects import Ref
 from exogpu.ir.skeleton.tree import Block, Elect, For, If, Skeleton, Stmt
 
 Path = tuple[int, ...]
@@ -33,6 +36,40 @@ def with_blocks(stmt: Stmt, blocks: Sequence[Block]) -> Stmt:
             return replace(stmt, then=then, orelse=orelse)
         case _:
             return stmt
+
+
+def expressions(stmt: Stmt, *, in_windows: bool = True) -> Sequence[Index | Cond]:
+    """A statement's own expressions, those of nested statements left out; with the indices of windows or without."""
+    found: list[Index | Cond] = []
+
+    def note(e: Index | Cond) -> Index | Cond:
+        found.append(e)
+        return e
+
+    changed(stmt, note, in_windows=in_windows)
+    return found
+
+
+def changed(stmt: Stmt, change: Callable[[Index | Cond], Index | Cond], *, in_windows: bool = True) -> Stmt:
+    """A statement in which its own expressions are changed, those of nested statements left as they are."""
+    inner = children(stmt)
+    alone: Stmt = _changed(with_blocks(stmt, [()] * len(inner)), change, in_windows)
+    return with_blocks(alone, inner)
+
+
+def _changed(part: Any, change: Callable[[Index | Cond], Index | Cond], in_windows: bool) -> Any:
+    match part:
+        case Var() | Int() | Bin() | Cmp() | BoolOp() | Not() | Bool():
+            return change(part)
+        case Ref(cta=cta) if not in_windows:
+            return replace(part, cta=_changed(cta, change, in_windows))
+        case tuple():
+            return tuple(_changed(each, change, in_windows) for each in part)
+        case _ if is_dataclass(part) and not isinstance(part, type):
+            compared = (f.name for f in fields(part) if f.compare)
+            return replace(part, **{name: _changed(getattr(part, name), change, in_windows) for name in compared})
+        case _:
+            return part
 
 
 def walk(block: Block) -> Iterator[Stmt]:

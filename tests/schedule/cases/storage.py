@@ -185,7 +185,7 @@ def copied_in_turn(N: size, x: f32[N, 4] @ GMEM, y: f32[N, 4] @ GMEM):
         t: f32[4] @ RMEM
         for a in seq(0, 2):
             for b in seq(0, 2):
-                t[a + b] = x[i, 2 * a + b]
+                t[b + a] = x[i, 2 * a + b]
         for c in seq(0, 2):
             y[i, c] = t[c]
 

@@ -219,6 +219,23 @@ def by_slot(first):
     return kernel
 
 
+def strides(first, second):
+    """What is done for two slots, one after the other, with steps of this length through memory."""
+
+    @skeleton
+    def kernel(n: size):
+        b = mbarrier(2, count=1)
+        x = gmem(4 * n)
+        with role("p", threads=1):
+            for i in range(n):
+                wait(b[0], parity=i)
+                load(x[first * i])
+                wait(b[1], parity=i)
+                load(x[second * i])
+
+    return kernel
+
+
 TWINS = [
     ("observed/odd", by_slot(1), by_slot(0)),
     ("deadlock.cycle", by_hand(2, last=1), by_hand(2)),
@@ -234,3 +251,10 @@ TWINS = [
     ("race.raw", by_warp(1), by_warp(0)),
     ("tile", mailbox(1), mailbox(0)),
 ]
+
+ROLLED = [
+    (strides(2, 4), strides(2, 2)),
+    (strides(4, 2), strides(4, 4)),
+    (strides(3, 1), strides(3, 3)),
+]
+"""Of each pair the second one repeats itself in a loop of slots; that of the first would have products of variables."""

@@ -239,6 +239,35 @@ def elected_in_warps(warps):
     return kernel
 
 
+def halves(signal):
+    """Both warps store, and so many of them signal, in two loops."""
+
+    @skeleton
+    def kernel(n: size, m: size):
+        full = mbarrier(count=32 * signal)
+        empty = mbarrier(count=1)
+        x = smem(64)
+        with role("a", threads=64):
+            c = 0
+            for i in range(n):
+                for j in range(m):
+                    wait(empty, parity=c + 1)
+                    store(x[tid])
+                    if tid // 32 < signal:
+                        arrive(full)
+                    c += 1
+        with role("b", threads=1):
+            d = 0
+            for i in range(n):
+                for j in range(m):
+                    wait(full, parity=d)
+                    load(x[0:64])
+                    arrive(empty)
+                    d += 1
+
+    return kernel
+
+
 TWINS = [
     ("bar.recycle", named(again=False), named()),
     ("bar.count", three(True), three(False)),
@@ -266,3 +295,6 @@ TWINS = [
     ("a/", staged(False), staged(True)),
     ("mbar.count", elected_in_warps(2), elected_in_warps(1)),
 ]
+
+COUNTED = [(halves(1), halves(2))]
+"""Executions in two loops, which may be named by their number."""

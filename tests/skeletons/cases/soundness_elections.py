@@ -153,7 +153,40 @@ def ends(early):
     return kernel
 
 
+def ahead(same):
+    """The chosen lane of the first warp arrives alone, too, at the mbarrier at which all do, which puts it a phase
+    ahead, or at another one. The lane of its number in the second warp may be one that is not chosen."""
+
+    @skeleton
+    def kernel():
+        b = mbarrier(count=32)
+        c = mbarrier(count=1)
+        d = mbarrier(count=1)
+        x = smem(32)
+        with role("a", warps=2):
+            if tid // 32 == 0:
+                with elect(any=True):
+                    if same:
+                        arrive(b)
+                        wait(b, parity=0)
+                    else:
+                        arrive(d)
+                        wait(d, parity=0)
+                store(x[tid % 32])
+                arrive(b)
+                with elect(any=True):
+                    arrive(c)
+            else:
+                wait(b, parity=0)
+                with elect(any=True):
+                    wait(c, parity=0)
+                store(x[tid % 32])
+
+    return kernel
+
+
 TWINS = [
+    ("race.waw", ahead(True), ahead(False)),
     ("mbar.lane_release", ends(1), ends(0)),
     ("seq.mismatch", checked_in_parts(1), checked_in_parts(32)),
     ("mbar.lane_release", read_by_first(False), read_by_first(True)),

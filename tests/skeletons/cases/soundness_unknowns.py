@@ -277,7 +277,24 @@ def keeps(ahead):
     return kernel
 
 
+def passed(least):
+    """How many iterations have passed before one that does; the unknown number has a name that means something to the
+    prover."""
+
+    @skeleton
+    def kernel(n: size):
+        with role("p", threads=1):
+            c = 0
+            for i in range(n):
+                if pred("count", i):
+                    check(c >= least, "the number of iterations")
+                    c += 1
+
+    return kernel
+
+
 TWINS = [
+    ("seq.mismatch", passed(1), passed(0)),
     ("race.waw", keeps(2), keeps(1)),
     ("race.waw", cells(False), cells(True)),
     ("deadlock.cycle", trips(False), trips(True)),

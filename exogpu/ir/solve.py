@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
-from exogpu.equiv.flat import Loop
 from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.linear import linear
 from exogpu.ir.terms import add, divide, subtract, times
@@ -16,7 +15,7 @@ from exogpu.ir.walk import index_names, substitute_index
 class Solution:
     """What is known of variables, and of quotients and remainders of them."""
 
-    unknown: dict[str, Loop]
+    unknown: Set[str]
     values: dict[str, Index] = field(default_factory=dict)
     atoms: dict[Index, Index] = field(default_factory=dict)
 
@@ -33,13 +32,12 @@ class Solution:
         return bool(open_terms) and self._digits(open_terms, rest)
 
     def _open(self, atom: Index) -> bool:
-        return atom not in self.atoms and bool(index_names(atom) & self.unknown.keys() - self.values.keys())
+        return atom not in self.atoms and bool(index_names(atom) & (self.unknown - self.values.keys()))
 
     def _digits(self, terms: Sequence[tuple[Index, int]], rest: Index) -> bool:
         """A mixed radix number: the atom with the largest coefficient is the first digit."""
-        if len(terms) == 1 and abs(terms[0][1]) == 1:
-            atom, c = terms[0]
-            return self._atom(atom, rest if c == 1 else subtract(Int(0), rest))
+        if all(c < 0 for _, c in terms):
+            return self._digits([(atom, -c) for atom, c in terms], subtract(Int(0), rest))
         ordered = sorted(terms, key=lambda t: -t[1])
         if any(c <= 0 for _, c in ordered):
             return False
@@ -69,7 +67,7 @@ class Solution:
         """Settles a variable of which only a quotient or a remainder is known: the other is the target's, or 0."""
         for atom, value in self.atoms.items():
             match atom:
-                case Bin(op, inner, Int(m)) if index_names(inner) & self.unknown.keys() - self.values.keys():
+                case Bin(op, inner, Int(m)) if index_names(inner) & (self.unknown - self.values.keys()):
                     if op == "%" and isinstance(value, Bin) and value.op == "%" and value.right == Int(m):
                         value = value.left
                     if self.equation(inner, value if op == "%" else times(m, value)):
@@ -79,14 +77,11 @@ class Solution:
         return False
 
 
-def solve(
-    equations: Sequence[tuple[Index, Index]], unknown: Sequence[Loop], known: Mapping[str, Index]
-) -> dict[str, Index]:
+def solve(equations: Iterable[tuple[Index, Index]], unknown: Set[str]) -> dict[str, Index]:
     """Values of some of the unknown variables, such that the equations may hold."""
-    solution = Solution({loop.var: loop for loop in unknown})
-    left = [(substitute_index(e, known), target) for e, target in equations]
+    solution, wanted = Solution(unknown), tuple(equations)
     progress = True
     while progress:
-        learnt = [solution.equation(e, target) for e, target in left]
+        learnt = [solution.equation(e, target) for e, target in wanted]
         progress = any(learnt) or solution.guess()
     return solution.values

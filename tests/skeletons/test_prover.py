@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
@@ -13,9 +13,12 @@ from exogpu.verify.axioms import DEFAULT
 from exogpu.verify.derived import concrete, used
 from exogpu.verify.nest import TooLarge
 from exogpu.verify.result import Obligation, Status
+from exogpu.verify.skeleton.joined import joined
 from exogpu.verify.skeleton.rolled import rolled
 from exogpu.verify.skeleton.verdict import prepare, proof
 from tests.skeletons.twins import fault, pairs, twins
+
+Form = Callable[[Skeleton], Skeleton]
 
 SIZES = 6
 
@@ -34,18 +37,19 @@ def test_twins(part: str, bad: Skeleton, good: Skeleton) -> None:
     assert fault(good, 3) is None
 
 
-def unrolled_by_hand() -> Iterator[Skeleton]:
-    """Skeletons of the twins in which statements of an iteration repeat."""
+def written_otherwise(form: Form) -> Iterator[Skeleton]:
+    """Skeletons of the twins that have this form besides that in which they are written."""
     for name in ("prover", "soundness"):
         for _, *pair in (p.values for p in twins(name)):
-            yield from (s for s in pair if isinstance(s, Skeleton) and rolled(s) is not s)
+            yield from (s for s in pair if isinstance(s, Skeleton) and form(s) is not s)
 
 
-def test_loops_for_what_is_unrolled_by_hand_execute_alike() -> None:
-    found = list(unrolled_by_hand())
+@pytest.mark.parametrize("form", [rolled, joined])
+def test_loops_for_what_is_written_in_parts_execute_alike(form: Form) -> None:
+    found = list(written_otherwise(form))
     assert len(found) >= 6
     for skeleton in found:
-        written, compact = fault(skeleton, SIZES), fault(rolled(skeleton), SIZES)
+        written, compact = fault(skeleton, SIZES), fault(form(skeleton), SIZES)
         assert (written and {written.rule, *written.other}) == (compact and {compact.rule, *compact.other})
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from exogpu.ir.index import Cmp, Int, Var
-from exogpu.ir.linear import literal
+from exogpu.ir.index import Cmp, Cond, Int, Not, Var
+from exogpu.ir.linear import linear, literal
 from exogpu.ir.skeleton.tree import Block, For, If, Let, Skeleton, Step, Stmt
 from exogpu.ir.skeleton.walk import blocks, children, walk, with_blocks
 from exogpu.source import Span
@@ -32,22 +32,48 @@ class Start:
 
 
 def wrapped(skeleton: Skeleton, stmts: Block) -> Block:
-    """The same with `s += 1; if s == S: s = 0; ph ^= 1` as `s = (s + 1) % S; if s == 0: ph ^= 1`."""
+    """The same with `s = (s + 1) % S; if s == 0: ph ^= 1` for `s += 1; if s == S: s = 0; ph ^= 1`, and for
+    `if s == S - 1: s = 0; ph ^= 1` with `s += 1` otherwise."""
     out: list[Stmt] = []
     for stmt in (with_blocks(s, [wrapped(skeleton, inner) for inner in children(s)]) for s in stmts):
-        before = out[-1] if out else None
-        match before, stmt:
-            case Step(name, 1, None), If(Cmp("==", Var(tested), Int(top)) as test, then, ()) if tested == name:
-                reset = Let(name, Int(0))
-                if isinstance(before, Step) and top > 0 and _resets(skeleton, then, reset):
-                    rest = tuple(t for t in then if t != reset)
-                    out[-1] = replace(before, modulus=top)
-                    out += [replace(stmt, cond=replace(test, right=Int(0)), then=rest)] if rest else []
-                    continue
+        match out[-1] if out else None, stmt:
+            case Step(_, 1, None) as step, If(cond, then, ()) if turn := _turn(skeleton, step, cond, then, 0):
+                out[-1:] = turn
+            case _, If(cond, then, (Step(_, 1, None) as step,)) if turn := _turn(skeleton, step, cond, then, 1):
+                out += turn
+            case _, If(cond, (Step(_, 1, None) as step,), rest) if turn := _turn(
+                skeleton, step, _opposite(cond), rest, 1
+            ):
+                out += turn
             case _:
-                pass
-        out.append(stmt)
+                out.append(stmt)
     return tuple(out)
+
+
+def _turn(skeleton: Skeleton, step: Step, cond: Cond, then: Block, ahead: int) -> tuple[Stmt, ...]:
+    """A step with a modulus, and what is done whenever the counter comes back to 0; nothing if it is not that.
+    `ahead`: the counter is tested so much before it would reach the modulus."""
+    back = Let(step.name, Int(0))
+    if not isinstance(cond, Cmp) or not _resets(skeleton, then, back):
+        return ()
+    rest = tuple(s for s in then if s != back)
+    tested = linear(cond.left).plus(linear(cond.right), -1)
+    top = ahead - tested.const
+    if cond.op not in ("==", ">=") or tested.terms != {Var(step.name): 1} or top < 1:
+        return ()
+    turned = replace(step, modulus=top)
+    return (turned, If(Cmp("==", Var(step.name), Int(0), cond.span), rest, (), cond.span)) if rest else (turned,)
+
+
+def _opposite(cond: Cond) -> Cond:
+    """The condition that holds where a comparison does not, as far as turns need it."""
+    match cond:
+        case Cmp("<", left, right, span):
+            return Cmp(">=", left, right, span)
+        case Cmp("!=", left, right, span):
+            return Cmp("==", left, right, span)
+        case _:
+            return Not(cond)
 
 
 def _resets(skeleton: Skeleton, block: Block, reset: Let) -> bool:
@@ -58,12 +84,12 @@ def _resets(skeleton: Skeleton, block: Block, reset: Let) -> bool:
 def starts(skeleton: Skeleton, stmts: Block, span: Span, known: frozenset[str]) -> Iterator[Start]:
     """The counters of a role, but for those that are known otherwise."""
     stepped = {s.name: s.modulus for s in walk(stmts) if isinstance(s, Step) and s.name not in known}
-    counting = [found for block in blocks(stmts) for pair in pairwise(block) for found in _turns(*pair)]
-    rounds = {step.name: turning for step, turning in counting}
+    counting = rounds(stmts)
+    turning = {step.name: other for step, other in counting}
     for name, modulus in stepped.items():
         let, depth, block = _let(name, stmts, span)
-        if name in rounds:
-            _in_step(name, rounds[name], counting, stmts, span)
+        if name in turning:
+            _in_step(name, turning[name], counting, stmts, span)
         if _mentions(skeleton, stmts, name) != _mentions(skeleton, block[block.index(let) :], name):
             raise NotModelled(f"the counter `{name}` is used where it has no value yet, or no longer", let.span)
         value = literal(let.value)
@@ -71,7 +97,7 @@ def starts(skeleton: Skeleton, stmts: Block, span: Span, known: frozenset[str]) 
             raise NotModelled(f"the counter `{name}` does not start from a constant", let.span)
         if modulus is not None and not 0 <= value < modulus:
             raise NotModelled(f"the counter `{name}` does not start below {modulus}", let.span)
-        yield Start(name, value, depth, modulus, rounds.get(name))
+        yield Start(name, value, depth, modulus, turning.get(name))
 
 
 def _in_step(name: str, turning: str, counting: list[tuple[Step, str]], stmts: Block, span: Span) -> None:
@@ -84,6 +110,11 @@ def _in_step(name: str, turning: str, counting: list[tuple[Step, str]], stmts: B
 def steps(stmts: Block, name: str) -> int:
     """How many statements step a counter."""
     return sum(isinstance(s, Step) and s.name == name for s in walk(stmts))
+
+
+def rounds(stmts: Block) -> list[tuple[Step, str]]:
+    """The steps that count how often another counter has come back to 0, and which."""
+    return [found for block in blocks(stmts) for pair in pairwise(block) for found in _turns(*pair)]
 
 
 def turns(one: Stmt | None, other: Stmt) -> bool:

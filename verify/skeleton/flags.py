@@ -174,7 +174,7 @@ def _reaching(model: Model, signal: Event, env: Mapping[str, Poly], var: str, ph
     """The iteration in which the statement is for a phase, if it is a multiple of the iteration and something else."""
     if not isinstance(signal.numbering, Stated):
         raise NotModelled("a flag is numbered otherwise", signal.span)
-    if index_names(signal.numbering.index) & model.program.derived.keys():
+    if not index_names(signal.numbering.index) <= env.keys():
         raise NotModelled("the values of a flag follow from a counter or an unknown number", signal.span, STATED)
     stated = to_poly(model.ctx, signal.numbering.index, env)
     step = dict(stated.terms).get((var,), 0)

@@ -19,6 +19,7 @@ from exogpu.verify.skeleton.counting import starts, turns, wrapped
 from exogpu.verify.skeleton.division import folded, folded_cond, parts
 from exogpu.verify.skeleton.election import any_will_do
 from exogpu.verify.skeleton.fenced import after, published
+from exogpu.verify.skeleton.laps import in_laps
 from exogpu.verify.skeleton.operations import Operations
 from exogpu.verify.skeleton.place import Numbers, Place
 from exogpu.verify.skeleton.reading import Fences, Reading
@@ -52,7 +53,7 @@ class Walk:
         self.unknowns = dict(self.skeleton.unknowns)
         numbers = Numbers()
         for body in self.skeleton.bodies:
-            stmts = wrapped(self.skeleton, body.stmts)
+            stmts = in_laps(self.skeleton, wrapped(self.skeleton, body.stmts))
             whole = [(body.role, tuple(range(body.role.threads)))]
             for n, (role, who) in enumerate(parts(self.skeleton, body) if self.divided else whole):
                 names: dict[str, Index] = {RANK: Int(role.ctas[0])} if len(role.ctas) == 1 else {}

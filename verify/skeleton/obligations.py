@@ -332,16 +332,28 @@ def _not_lapped(program: Program, barrier: Barrier, wait: Event, flows: tuple[Fl
         each = [f for f in here if f.turns is None]
         waiting = {c for c in channels(program, wait) if c[1] == cta}
         mine = [f for f in each if f.arrivals and waiting <= f.channels]
-        ways = [[_overtaking(barrier, wait, s, cta, own=True) for s in f.statements] for f in mine]
+        ways: list[list[Goal | Property]] = []
+        ways += [[_overtaking(barrier, wait, s, cta, own=True) for s in f.statements] for f in mine]
         ways += [[_overtaking(barrier, wait, s, cta) for s in f.statements] for f in here]
         apart = [(f, by) for f in each if len(by_cta := _from(program, f, cta)) > 1 for by in by_cta]
         ways += [[_overtaking(barrier, wait, s, cta, by=by) for s in f.statements] for f, by in apart]
+        ways += [] if any(cta in f.ctas for f in flows) else [[_for_no_phase(barrier, wait, cta)]]
         found = any_of(program, base, ways)
         if found.status is not Status.PROVED:
             yield found
             return
         base = with_more(base, found)
     yield base
+
+
+def _for_no_phase(barrier: Barrier, wait: Event, cta: int) -> Property:
+    """A wait passes at once, as for a mbarrier that nobody arrives at, of which no phase ends."""
+
+    def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
+        (x,) = xs
+        return model.ctx.api.conj((model.ctx.eq(phases.cta(x), cta), model.ctx.ge(phases.phase(x), 0)))
+
+    return Property(f"parity/{barrier.name}/{wait.id}/none/{cta}", (wait,), bad, None)
 
 
 def _from(program: Program, flow: Flow, cta: int) -> list[int]:

@@ -24,6 +24,7 @@ from exogpu.verify.skeleton.cases import cases
 from exogpu.verify.skeleton.division import divisible
 from exogpu.verify.skeleton.in_turn import in_turn
 from exogpu.verify.skeleton.inlined import inlined
+from exogpu.verify.skeleton.joined import joined
 from exogpu.verify.skeleton.lifetimes import lifetimes
 from exogpu.verify.skeleton.lower import Walk
 from exogpu.verify.skeleton.numbering import numbered
@@ -81,7 +82,7 @@ def _unmodelled(error: NotModelled) -> Obligation:
 def proof(skeleton: Skeleton, policy: Policy, *, jobs: int = 1, hasty: bool = False) -> tuple[Obligation, ...]:
     """What has to be shown in every case, as far as it can be, or `hasty` up to what cannot; raises `NotModelled` or
     `NoClosedForm`."""
-    found = ((shown, shifted(one_by_one(inlined(case)))) for shown, case in cases(skeleton))
+    found = ((shown, inlined(case)) for shown, case in cases(skeleton))
     return tuple(_titled(o, shown) for shown, case in found for o in _proof(case, policy, jobs, hasty=hasty))
 
 
@@ -91,16 +92,17 @@ def _titled(o: Obligation, shown: str) -> Obligation:
 
 def _proof(skeleton: Skeleton, policy: Policy, jobs: int, *, hasty: bool) -> tuple[Obligation, ...]:
     """In another form of the same meaning, of which more is known, or, if that does not do, as it is written: with
-    loops for what is unrolled by hand, and stores for additions to a flag that wait for their turn."""
-    compact = rolled(skeleton)
-    for form in dict.fromkeys(f for f in (in_turn(compact), compact) if f != skeleton):
+    loops for what is unrolled by hand or in parts, and stores for additions to a flag that wait for their turn."""
+    written, whole = shifted(one_by_one(skeleton)), joined(skeleton)
+    compact = rolled(written if whole is skeleton else shifted(one_by_one(whole)))
+    for form in dict.fromkeys(f for f in (in_turn(compact), compact) if f != written):
         try:
             found = _in_parts(form, policy, jobs, hasty=hasty)
         except (NotModelled, NoClosedForm):
             continue
         if found and _complete(found):
             return found
-    return _in_parts(skeleton, policy, jobs, hasty=hasty)
+    return _in_parts(written, policy, jobs, hasty=hasty)
 
 
 def _in_parts(skeleton: Skeleton, policy: Policy, jobs: int, *, hasty: bool) -> tuple[Obligation, ...]:

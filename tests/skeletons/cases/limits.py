@@ -178,9 +178,28 @@ def flag_of_an_unknown_number(n: size):
             spin(f, 4 * i + unknown("more", i, below=4) + 1)
 
 
+@skeleton
+def flag_of_a_counter_under_a_condition(n: size):
+    """How far the flag gets depends on data, so does how far those get who wait."""
+    f = flags()
+    with role("writer", threads=1):
+        c = 0
+        for i in range(n):
+            if pred("work", i):
+                c += 1
+                signal(f, c)
+    with role("reader", threads=1):
+        c = 0
+        for i in range(n):
+            if pred("work", i):
+                c += 1
+                spin(f, c)
+
+
 LIMITS = (
     ("the values of a flag follow from a counter or an unknown number", flag_of_a_counter),
     ("the values of a flag follow from a counter or an unknown number", flag_of_an_unknown_number),
+    ("the values of a flag follow from a counter or an unknown number", flag_of_a_counter_under_a_condition),
     ("`f` is accessed at the scope of a CTA, and in several CTAs", additions_of_several_ctas_at_the_scope_of_one),
     ("one lane of many is elected and ends, and memory is named by lane", elected_that_end),
     ("each thread signals a value of its own", signal_of_each_lane),

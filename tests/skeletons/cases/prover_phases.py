@@ -222,7 +222,42 @@ def tiles(rounds):
     return kernel
 
 
+def never_freed(trips):
+    """Nobody gives slots back: there are as many as are used, or one less."""
+
+    @skeleton
+    def kernel():
+        full = mbarrier(4, count=1)
+        empty = mbarrier(4, count=1)
+        x = smem(4)
+        with role("p", threads=1):
+            for i in range(trips):
+                wait(empty[i % 4], parity=i // 4 + 1)
+                store(x[i % 4])
+                arrive(full[i % 4])
+        with role("c", threads=1):
+            for i in range(trips):
+                wait(full[i % 4], parity=i // 4)
+                load(x[i % 4])
+
+    return kernel
+
+
+def nobody_arrives(parity):
+    """A wait on an mbarrier that nobody arrives at, for the phase before the first or for the first."""
+
+    @skeleton
+    def kernel():
+        b = mbarrier(count=1)
+        with role("p", threads=1):
+            wait(b, parity)
+
+    return kernel
+
+
 TWINS = [
+    ("parity/empty", never_freed(5), never_freed(4)),
+    ("parity/b", nobody_arrives(0), nobody_arrives(1)),
     ("slot/full", ring(slots=2), ring()),
     ("race.raw", ring(ahead=1), ring()),
     ("parity/full", ring(turn=1), ring(turn=2)),

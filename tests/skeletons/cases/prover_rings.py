@@ -185,6 +185,40 @@ def mailbox(early):
     return kernel
 
 
+def by_slot(first):
+    """Slots have mbarriers by themselves, and conditions on the slot tell which; they are released in turn."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(2, count=1)
+        even = mbarrier(count=1)
+        odd = mbarrier(count=1)
+        x = smem(2)
+        with role("p", threads=1):
+            s = 0
+            ph = 0
+            for i in range(n):
+                if s == 0:
+                    wait(even, parity=ph + 1)
+                else:
+                    wait(odd, parity=ph + 1)
+                store(x[s])
+                arrive(full[s])
+                s = (s + 1) % 2
+                if s == 0:
+                    ph ^= 1
+        with role("c", threads=1):
+            for i in range(n):
+                wait(full[i % 2], parity=i // 2)
+                load(x[i % 2])
+                if i % 2 == first:
+                    arrive(even)
+                else:
+                    arrive(odd)
+
+    return kernel
+
+
 def strides(first, second):
     """What is done for two slots, one after the other, with steps of this length through memory."""
 
@@ -203,6 +237,7 @@ def strides(first, second):
 
 
 TWINS = [
+    ("observed/odd", by_slot(1), by_slot(0)),
     ("deadlock.cycle", by_hand(2, last=1), by_hand(2)),
     ("race.raw", by_hand(4, pace=2), by_hand(4)),
     ("deadlock.cycle", by_hand(3, counts=True, pace=2), by_hand(3, counts=True)),

@@ -59,79 +59,6 @@ def starts(first):
     return kernel
 
 
-def turns(both):
-    """A phase bit flips whenever the slot has come round, or only in one place of two."""
-
-    @skeleton
-    def kernel(n: size):
-        full = mbarrier(2, count=1)
-        empty = mbarrier(2, count=1)
-        with role("p", threads=1):
-            for i in range(n):
-                for k in range(2):
-                    wait(empty[k], parity=i + 1)
-                    arrive(full[k])
-        with role("q", threads=1):
-            s = 0
-            ph = 0
-            for i in range(n):
-                wait(full[s], parity=ph)
-                arrive(empty[s])
-                s = (s + 1) % 2
-                if s == 0:
-                    ph ^= 1
-                wait(full[s], parity=ph)
-                arrive(empty[s])
-                s = (s + 1) % 2
-                if both:
-                    if s == 0:
-                        ph ^= 1
-
-    return kernel
-
-
-def wraps(first, top):
-    """A slot that goes back to 0 behind the last one, unless it has started beyond."""
-
-    @skeleton
-    def kernel(n: size):
-        x = smem(64)
-        with role("p", threads=1):
-            s = first
-            for i in range(min(n, 20)):
-                s += 1
-                if s == top:
-                    s = 0
-                store(x[s])
-        with role("q", threads=1):
-            store(x[7])
-
-    return kernel
-
-
-def wraps_behind(used):
-    """What stands before the slot goes back to 0 sees the last one."""
-
-    @skeleton
-    def kernel(n: size):
-        x = smem(4)
-        with role("p", threads=1):
-            s = 0
-            ph = 0
-            for i in range(n):
-                s += 1
-                if s == 3:
-                    if used:
-                        store(x[s])
-                    s = 0
-                    ph ^= 1
-                store(x[ph])
-        with role("q", threads=1):
-            store(x[3])
-
-    return kernel
-
-
 def anew(each):
     """A counter that starts anew for each CTA, or goes on."""
 
@@ -314,10 +241,7 @@ TWINS = [
     ("deadlock.cycle", steps(False), steps(True)),
     ("race.waw", named(False), named(True)),
     ("bounds", starts(3), starts(2)),
-    ("deadlock.cycle | mbar.parity_alias", turns(False), turns(True)),
-    ("race.waw", wraps(3, 3), wraps(2, 3)),
     ("seq.mismatch", anew(True), anew(False)),
-    ("race.waw", wraps_behind(True), wraps_behind(False)),
     ("deadlock.cycle | mbar.parity_alias", by_one_lane(True), by_one_lane(False)),
     ("seq.mismatch", by_one_lane(False, behind=True), by_one_lane(False)),
     ("mbar.tx_bytes", between_bytes(False), between_bytes(True)),

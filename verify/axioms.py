@@ -90,7 +90,7 @@ AXIOMS = (
         "PTX ISA 8.9.5: proxy-preserved causality relates operations of one proxy within one CTA only.",
         "Waits and arrives order asynchronous operations of different CTAs, as every multicast pipeline relies on. To "
         "overwrite shared memory it is enough that the operations that used it have certainly ended before, so a "
-        "relaxed arrive may say so.",
+        "relaxed arrive may say so, and arrive and wait may be of any scope.",
         "",
         True,
         ("race.raw", "race.war", "race.waw"),

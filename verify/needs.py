@@ -95,8 +95,8 @@ class Needs:
 
     def heard(self, wait: AwaitAction, signal: ArriveAction, allowed: frozenset[str], *, abroad: bool) -> bool:
         """The wait acquires what the path has to carry from the arrive; `abroad`: of another CTA's thread. To overwrite
-        what asynchronous operations have used, an arrive may be of any scope (L4)."""
-        local = wait.local or (signal.local and not (self.overwrites and "L4" in allowed))
+        what asynchronous operations have used, both may be of any scope (L4)."""
+        local = (wait.local or signal.local) and not (self.overwrites and "L4" in allowed)
         return self.acquired(wait) and (self.temporal or not (local and abroad))
 
     def through(self, signal: ArriveAction, allowed: frozenset[str]) -> bool:

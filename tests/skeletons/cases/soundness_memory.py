@@ -215,34 +215,6 @@ def chosen(free):
     return kernel
 
 
-def relaxes(ctas, relaxed):
-    """A relaxed arrival does for asynchronous operations that overwrite what others have used, in a cluster (L4)."""
-
-    @skeleton
-    def kernel(n: size):
-        cluster(ctas)
-        full = mbarrier(count=1)
-        empty = mbarrier(count=4)
-        a = smem()
-        acc = registers()
-        with role("p", threads=1, ctas=0):
-            for i in range(n):
-                wait(empty, parity=i + 1)
-                arrive(full, tx=64)
-                tma_load(a, full, bytes=64)
-        with role("c", warps=4, ctas=0):
-            for i in range(n):
-                wait(full, parity=i)
-                wgmma_fence()
-                wgmma(acc, a)
-                wgmma_commit()
-                wgmma_wait(0)
-                with elect():
-                    arrive(empty, relaxed=relaxed)
-
-    return kernel
-
-
 def waits_alone(alone):
     """All lanes of a warp wait for their wgmmas together."""
 
@@ -377,8 +349,6 @@ TWINS = [
     ("bounds", reaches(-1), reaches(0)),
     ("bounds", overlaid(5), overlaid(4)),
     ("race.raw", chosen(True), chosen(False)),
-    ("race.waw | race.war", relaxes(1, True), relaxes(1, False)),
-    ("race.waw | race.war", relaxes(1, True), relaxes(2, True)),
     ("wgmma.convergence", waits_alone(True), waits_alone(False)),
     ("setmaxnreg.pool", pool(248), pool(240)),
     ("seq.mismatch", results(5), results(6)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -14,7 +15,9 @@ from exogpu.verify.derived import concrete, used
 from exogpu.verify.nest import TooLarge
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.skeleton.joined import joined
+from exogpu.verify.skeleton.laps import in_laps
 from exogpu.verify.skeleton.rolled import rolled
+from exogpu.verify.skeleton.shifted import shifted
 from exogpu.verify.skeleton.verdict import prepare, proof
 from tests.skeletons.twins import fault, pairs, twins
 
@@ -44,8 +47,14 @@ def written_otherwise(form: Form) -> Iterator[Skeleton]:
             yield from (s for s in pair if isinstance(s, Skeleton) and form(s) is not s)
 
 
-@pytest.mark.parametrize("form", [rolled, joined])
-def test_loops_for_what_is_written_in_parts_execute_alike(form: Form) -> None:
+def with_laps(skeleton: Skeleton) -> Skeleton:
+    """Counters for slots and phases."""
+    bodies = tuple(replace(b, stmts=in_laps(skeleton, b.stmts)) for b in skeleton.bodies)
+    return replace(skeleton, bodies=bodies) if bodies != skeleton.bodies else skeleton
+
+
+@pytest.mark.parametrize("form", [rolled, joined, shifted, with_laps])
+def test_other_forms_execute_alike(form: Form) -> None:
     found = list(written_otherwise(form))
     assert len(found) >= 6
     for skeleton in found:

@@ -36,7 +36,8 @@ def _counter(name: str) -> str:
 
 
 def _meanings(stmts: Block, name: str) -> Mapping[str, Index]:
-    """What a slot and the phases that flip with it are; nothing if they are stepped in some other way."""
+    """What a slot and the phases that flip with it are; nothing if they are stepped in some other way, or a phase is at
+    first none of those that there are."""
     found = [s for s in walk(stmts) if isinstance(s, Step) and s.name == name]
     modulus = found[0].modulus if found else None
     if modulus is None or any(s.modulus != modulus or s.by != 1 for s in found):
@@ -52,7 +53,7 @@ def _meanings(stmts: Block, name: str) -> Mapping[str, Index]:
         ahead = Bin("+", Bin("//", counter, Int(modulus)), Int(first))
         within = flips[0].modulus
         out[phase] = ahead if within is None else Bin("%", ahead, Int(within))
-        if any(s.modulus != within for s in flips):
+        if any(s.modulus != within for s in flips) or (within is not None and not 0 <= first < within):
             return {}
     return out if _start_together(stmts, out, modulus) else {}
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from exogpu.ir.index import Index, Int, Var
@@ -21,35 +21,49 @@ from exogpu.ir.skeleton.walk import changed, children, with_blocks
 from exogpu.ir.terms import add, subtract, times, total
 from exogpu.ir.walk import index_names
 from exogpu.verify.skeleton.inlined import with_values
+from exogpu.verify.skeleton.mentions import counters, names_of
 
 
 def shifted(skeleton: Skeleton) -> Skeleton:
     """The skeleton in which such loops begin where those before have ended."""
     in_arguments = frozenset(n for _, unknown in skeleton.unknowns for a in unknown.args for n in index_names(a))
-    bodies = tuple(replace(b, stmts=_block(b.stmts, in_arguments)) for b in skeleton.bodies)
+    bodies = tuple(
+        replace(b, stmts=_Shifter(skeleton, in_arguments, counters(b.stmts)).block(b.stmts)) for b in skeleton.bodies
+    )
     return replace(skeleton, bodies=bodies) if bodies != skeleton.bodies else skeleton
 
 
-def _block(block: Block, fixed: frozenset[str]) -> Block:
-    """`fixed`: variables that unknown numbers depend on."""
-    out: list[Stmt] = []
-    waited: dict[str, Index] = {}
-    for stmt in block:
-        inner = with_blocks(stmt, [_block(b, fixed) for b in children(stmt)])
-        if isinstance(inner, For) and inner.var not in fixed:
-            inner = _from(inner, _start(inner, waited))
-        out.append(inner)
-        for barrier, n in _waits(stmt).items():
-            waited[barrier] = _simple(add(waited.get(barrier, Int(0)), n))
-    return tuple(out)
+@dataclass(frozen=True, slots=True)
+class _Shifter:
+    """`fixed`: variables that unknown numbers depend on; `changing`: what may have another value at the next use."""
 
+    skeleton: Skeleton
+    fixed: frozenset[str]
+    changing: frozenset[str]
 
-def _start(loop: For, waited: Mapping[str, Index]) -> Index:
-    """Where a loop goes on, or where it begins as it is written."""
-    if literal(loop.lo) is None or literal(loop.hi) is not None:
-        return loop.lo
-    places = (waited.get(barrier) for barrier, n in _in(loop.body).items() if n == 1)
-    return next((p for p in places if p is not None and literal(p) is None), loop.lo)
+    def block(self, block: Block) -> Block:
+        """The statements of a block, with what it waits for before each of its loops."""
+        out: list[Stmt] = []
+        waited: dict[str, Index] = {}
+        for stmt in block:
+            inner = with_blocks(stmt, [self.block(b) for b in children(stmt)])
+            if isinstance(inner, For) and inner.var not in self.fixed:
+                inner = _from(inner, self._start(inner, waited))
+            out.append(inner)
+            for barrier, n in _waits(stmt).items():
+                waited[barrier] = _simple(add(waited.get(barrier, Int(0)), n))
+        return tuple(out)
+
+    def _start(self, loop: For, waited: Mapping[str, Index]) -> Index:
+        """Where a loop goes on, or where it begins as it is written."""
+        if literal(loop.lo) is None or literal(loop.hi) is not None:
+            return loop.lo
+        places = (waited.get(barrier) for barrier, n in _in(loop.body).items() if n == 1)
+        return next((p for p in places if p is not None and self._stays(p)), loop.lo)
+
+    def _stays(self, place: Index) -> bool:
+        """It is no number, as such need no loop, and the same all the time that the loop goes on."""
+        return literal(place) is None and not names_of(self.skeleton, place) & self.changing
 
 
 def _from(loop: For, start: Index) -> For:

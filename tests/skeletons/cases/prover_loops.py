@@ -110,7 +110,26 @@ def by_state(slip=0):
     return kernel
 
 
+def by_changing(ahead):
+    """The first loop has as many trips as a counter says, which the second one steps."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(count=1)
+        with role("all", threads=1):
+            c = 2
+            for i in range(c):
+                wait(full, parity=1)
+            for j in range(n):
+                wait(full, parity=1)
+                check(c == j + ahead)
+                c += 1
+
+    return kernel
+
+
 TWINS = [
+    ("check", by_changing(3), by_changing(2)),
     ("race.raw", by_counter(slip=1), by_counter()),
     ("race.raw", by_sum(slip=2), by_sum()),
     ("race.raw", by_state(slip=1), by_state()),

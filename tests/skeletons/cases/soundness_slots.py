@@ -149,7 +149,29 @@ def laps(first, phase, ahead=0):
     return kernel
 
 
+def phase_from(first):
+    """A phase that begins with a value which it never comes back to, and one that never has that value."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem()
+        with role("p", threads=1):
+            s = 0
+            ph = first
+            for i in range(n):
+                if ph == 2:
+                    store(x)
+                s = (s + 1) % 2
+                if s == 0:
+                    ph ^= 1
+        with role("q", threads=1):
+            store(x)
+
+    return kernel
+
+
 TWINS = [
+    ("race.waw", phase_from(2), phase_from(0)),
     ("seq.mismatch", laps(1, 1), laps(1, 0)),
     ("seq.mismatch", laps(2, 0), laps(1, 0)),
     ("seq.mismatch", laps(1, 0, ahead=1), laps(1, 1, ahead=1)),

@@ -269,8 +269,11 @@ class Walk:
             return self._entered(stmt, place, Int(max(first, last)))
         if (self._names(lo) | self._names(hi)) & {TID, RANK}:
             raise ToldApart("the trip count of a loop depends on the thread", stmt.span, SAME_TRIPS)
-        if any(isinstance(self.derived.get(n), Applied) for n in index_names(lo) | index_names(hi)):
+        derived = [self.derived.get(n) for n in index_names(lo) | index_names(hi)]
+        if any(isinstance(d, Applied) for d in derived):
             raise NotModelled("the trip count of a loop is an unknown number", stmt.span, FLATTEN)
+        if derived != [None] * len(derived):  # executions are listed loop by loop, and count steps at the end
+            raise NotModelled("the trip count of a loop follows from a counter", stmt.span, FLATTEN)
         self.block(stmt.body, self._entered(stmt, place, Var(stmt.var)).enter(Loop(stmt.var, lo, hi, LoopKind.SEQ)))
         return place if first is None or last is None else self._entered(stmt, place, Int(max(first, last)))
 

@@ -13,6 +13,18 @@ def unknown_trips(tiles: size):
 
 
 @skeleton
+def trips_of_a_counter(n: size):
+    full = mbarrier(count=1)
+    with role("all", threads=1):
+        c = 0
+        for i in range(n):
+            if pred("work", i):
+                c += 1
+        for k in range(c):
+            wait(full, parity=1)
+
+
+@skeleton
 def trips_of_the_thread():
     x = smem()
     with role("all", threads=128):
@@ -207,6 +219,7 @@ LIMITS = (
     ("each thread spins for a value of its own", spin_of_each_lane),
     ("one lane of many is elected, and others are told apart, too", elected_of_some_lanes),
     ("the trip count of a loop is an unknown number", unknown_trips),
+    ("the trip count of a loop follows from a counter", trips_of_a_counter),
     ("the trip count of a loop depends on the thread", trips_of_the_thread),
     ("which barrier is meant depends on more than one thing", barrier_of_two_loops),
     ("which barrier is meant depends on more than one thing", barrier_of_many_residues),

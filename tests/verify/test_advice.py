@@ -126,7 +126,7 @@ CASES = {
         handed(),
     ),
     "nobody arrives": ("mbar.count", handed(back="pass"), ["nothing completes a phase"], handed()),
-    "a wrong count": ("mbar.count", handed(count=1), ["the number of arriving threads"], handed()),
+    "a wrong count": ("mbar.count", handed(count=1), ["count=2", "let 1 thread arrive for each phase"], handed()),
     "a relaxed arrive": (
         "race.raw",
         PUSH.format(relaxed=", relaxed=True", second=SPLIT),

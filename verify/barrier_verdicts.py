@@ -343,7 +343,7 @@ def _overtaken(base: Obligation, goal: Goal, outcome: Violated, message: str) ->
     for delay, eager in tries:
         machine, ending = run_to_failure(outcome.unrolling, delay, eager)
         if isinstance(ending, Stuck | Early):
-            shown = failure(outcome.unrolling, machine, ending)
+            shown = failure(outcome.unrolling, machine, ending, minimal=outcome.minimal)
             facts = (*race(outcome.unrolling, outcome.x, outcome.y).facts, *shown.facts)
             return replace(
                 base,
@@ -383,14 +383,14 @@ def _before_exit(program: Program, barrier: Barrier, signal: Event) -> Iterator[
     match decide(program, goal):
         case Proved(chains, query):
             yield replace(base, chains=chains, queries=(query,))
-        case Violated(unrolling, x, y):
+        case Violated(unrolling, x, y, minimal):
             yield replace(
                 base,
                 status=Status.REFUTED,
                 message=f"a CTA can end before another arrives on its `{barrier.name}`",
                 label="arrives at an ended CTA",
                 help=HELP["cluster.exit"],
-                counterexample=race(unrolling, x, y),
+                counterexample=race(unrolling, x, y, minimal=minimal),
             )
         case Undecided(reason):
             yield replace(base, status=Status.UNKNOWN, reason=reason)

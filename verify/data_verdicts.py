@@ -153,8 +153,8 @@ def _where(conflict: Conflict) -> str:
 def _counterexample(outcome: Violated, conflict: Conflict, lacking: str | None) -> Counterexample:
     u, x, y = outcome.unrolling, outcome.x, outcome.y
     if not conflict.reuses:
-        return race(u, x, y, common=_common(u, x, y, conflict), lacking=lacking)
-    found = race(u, x, y, lacking=lacking)
+        return race(u, x, y, common=_common(u, x, y, conflict), lacking=lacking, minimal=outcome.minimal)
+    found = race(u, x, y, lacking=lacking, minimal=outcome.minimal)
     return replace(found, facts=(*found.facts, *storage_facts(u, conflict, x, y)))
 
 

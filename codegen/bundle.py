@@ -62,6 +62,8 @@ def write(bundle: Bundle, path: Path) -> None:
 
 def read(path: Path) -> Bundle:
     """Read a bundle and check every hash; BadInput if it is not a bundle, is damaged or was changed."""
+    if not path.is_file():
+        raise _rejected(path, "there is no such file")
     try:
         with zipfile.ZipFile(path) as archive:
             files = {name: archive.read(name) for name in archive.namelist()}

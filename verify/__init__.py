@@ -7,7 +7,8 @@ memo, pieces, workers       what is worked out once about a program; the parts o
 instance, ordinal, nth,     symbolic instances of its events; how often a statement was executed before one, in closed
   bounds_of, iterations,      form; hence phases of barriers and commit groups
   flat, phases
-derived, counters, skipped  variables whose values follow from others, and iterations that unknown numbers let pass
+derived, counters, skipped, variables whose values follow from others, and iterations that unknown numbers let pass; the
+  walk, settled               tasks that a CTA walks over
 landing                     when a cp.async has landed for those that await an mbarrier
 needs                       what an order has to do, and which synchronisation does it
 concrete, nest, bundles,    the explicit engine: unrolled at concrete sizes, happens-before paths, an operational run

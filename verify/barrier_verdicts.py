@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from exogpu.ir.collective import WARP
+from exogpu.ir.placement import count as threads
 from exogpu.smt.terms import Formula
 from exogpu.verify.barriers import (
     arrival_counts,
@@ -130,22 +131,31 @@ def _count(program: Program, barrier: Barrier) -> Obligation:
     base = Obligation(
         f"count/{barrier.name}",
         _count_rule(barrier),
-        f"each {'generation' if barrier.named else 'phase'} of {barrier.name} gets {barrier.count} arrivals",
+        f"arrivals of each {_turn(barrier)} of {barrier.name}: {barrier.count}",
         Status.PROVED,
         barrier.span,
     )
     if found == barrier.count:
         return base
     who = "no thread arrives on it" if not found else f"{found} thread{'s arrive' if found > 1 else ' arrives'}"
-    message = f"`{barrier.name}` waits for {barrier.count} arrival{'s' * (barrier.count > 1)} per phase, but {who}"
+    arrivals = f"{barrier.count} arrival{'s' * (barrier.count > 1)} per {_turn(barrier)}"
+    message = f"`{barrier.name}` waits for {arrivals}, but {who}"
     tried = replace(base, status=Status.UNKNOWN, reason=f"{message}, yet no run was found to try")
     for statement in (*arrives(program, barrier.name), *awaits(program, barrier.name)):
         verdict = hold(program, reached(statement))
         if isinstance(verdict, Found):
             tried = run(program, base, verdict.sizes, message, minimal=False)
             if tried.status is Status.REFUTED:
-                return tried if found else replace(tried, help=NOBODY)
+                return replace(tried, help=_counted(barrier, found) if found else NOBODY)
     return tried
+
+
+def _counted(barrier: Barrier, found: int) -> str:
+    return f"declare it with count={found}, or let {threads(barrier.count)} arrive for each {_turn(barrier)}"
+
+
+def _turn(barrier: Barrier) -> str:
+    return "generation" if barrier.named else "phase"
 
 
 def _progress(program: Program, barrier: Barrier, wait: Event) -> Iterator[Obligation]:
@@ -333,7 +343,7 @@ def _overtaken(base: Obligation, goal: Goal, outcome: Violated, message: str) ->
     for delay, eager in tries:
         machine, ending = run_to_failure(outcome.unrolling, delay, eager)
         if isinstance(ending, Stuck | Early):
-            shown = failure(outcome.unrolling, machine, ending)
+            shown = failure(outcome.unrolling, machine, ending, minimal=outcome.minimal)
             facts = (*race(outcome.unrolling, outcome.x, outcome.y).facts, *shown.facts)
             return replace(
                 base,
@@ -373,14 +383,14 @@ def _before_exit(program: Program, barrier: Barrier, signal: Event) -> Iterator[
     match decide(program, goal):
         case Proved(chains, query):
             yield replace(base, chains=chains, queries=(query,))
-        case Violated(unrolling, x, y):
+        case Violated(unrolling, x, y, minimal):
             yield replace(
                 base,
                 status=Status.REFUTED,
                 message=f"a CTA can end before another arrives on its `{barrier.name}`",
                 label="arrives at an ended CTA",
                 help=HELP["cluster.exit"],
-                counterexample=race(unrolling, x, y),
+                counterexample=race(unrolling, x, y, minimal=minimal),
             )
         case Undecided(reason):
             yield replace(base, status=Status.UNKNOWN, reason=reason)

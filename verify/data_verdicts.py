@@ -83,7 +83,7 @@ def _race(outcome: Outcome, conflict: Conflict) -> Obligation:
         title=f"{first.event.label} (line {first.event.span.line}) before {second.event.label} "
         f"(line {second.event.span.line}) on {_where(conflict)}",
         status=Status.PROVED,
-        span=second.event.span if isinstance(second.event.action, ExitAction) else second.access.span,
+        span=first.access.span if isinstance(second.event.action, ExitAction) else second.access.span,
         question=pair_question(first.event, second.event, _asked(conflict)),
     )
     if missing == (DRAIN,) and isinstance(outcome, Violated) and DRAIN in outcome.unrolling.program.axioms:
@@ -119,12 +119,13 @@ def _with(base: Obligation, outcome: Outcome, conflict: Conflict, missing: tuple
             return replace(base, status=Status.UNKNOWN, reason=reason)
         case Violated():
             message = race_message(base.rule, _quoted(conflict), first.event.label, second.event.label)
+            at_exit = isinstance(second.event.action, ExitAction)
             return replace(
                 base,
                 status=Status.REFUTED,
                 message=f"{message}, unless axiom {' and '.join(missing)} is accepted" if missing else message,
-                label="the CTA ends" if isinstance(second.event.action, ExitAction) else "second access",
-                labels=(Label(first.access.span, "first access"),),
+                label="not surely done when the CTA ends" if at_exit else "second access",
+                labels=() if at_exit else (Label(first.access.span, "first access"),),
                 help=unclosed(outcome) or without_axioms(missing) or advice(base.rule, outcome, conflict),
                 counterexample=_counterexample(outcome, conflict, _lacking(base.rule, conflict, missing)),
             )
@@ -153,8 +154,8 @@ def _where(conflict: Conflict) -> str:
 def _counterexample(outcome: Violated, conflict: Conflict, lacking: str | None) -> Counterexample:
     u, x, y = outcome.unrolling, outcome.x, outcome.y
     if not conflict.reuses:
-        return race(u, x, y, common=_common(u, x, y, conflict), lacking=lacking)
-    found = race(u, x, y, lacking=lacking)
+        return race(u, x, y, common=_common(u, x, y, conflict), lacking=lacking, minimal=outcome.minimal)
+    found = race(u, x, y, lacking=lacking, minimal=outcome.minimal)
     return replace(found, facts=(*found.facts, *storage_facts(u, conflict, x, y)))
 
 

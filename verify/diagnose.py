@@ -13,7 +13,7 @@ from exogpu.verify.needs import FenceKind, Needs
 from exogpu.verify.ordering import Violated
 from exogpu.verify.program import ArriveAction, ExitAction, InGroup, Loop, LoopKind
 from exogpu.verify.races import Conflict, hazard
-from exogpu.verify.text import CLOSING, HELP, LANDING, fence_help, lane_help, relaxed_help, split_help
+from exogpu.verify.text import CLOSING, ENDING, HELP, LANDING, fence_help, lane_help, relaxed_help, split_help
 
 RACES = ("race.raw", "race.war", "race.waw", "smem.reuse")
 
@@ -48,6 +48,8 @@ def _by_rule(rule: str, outcome: Violated, conflict: Conflict) -> str | None:
     match rule:
         case "proxy.generic_to_async" | "fence.state_space":
             return _fence(outcome, needs)
+        case "race.async_inflight":
+            return _ending(conflict)
         case "mbar.lane_release":
             found = _releasing(outcome, _plain(needs))
             return None if found is None else lane_help(found, outcome.x.first in _collective(found))
@@ -59,6 +61,14 @@ def _by_rule(rule: str, outcome: Violated, conflict: Conflict) -> str | None:
                 return LANDING
             loop = _common_threads(outcome.x, outcome.y)
             return split_help(loop.var) if rule in RACES and loop is not None else None
+
+
+def _ending(conflict: Conflict) -> str | None:
+    match conflict.first.event.completion:
+        case InGroup(group):
+            return ENDING[group]
+        case _:
+            return None
 
 
 def _plain(needs: Needs) -> Needs:

@@ -34,6 +34,9 @@ PATIENCE = 6
 ROUNDS = 60
 """Most models examined for one pair of statements."""
 
+SMALLER = 3
+"""Smaller candidates than one that is unordered that may turn out to be ordered."""
+
 Condition = Callable[[Model, Phases, Instance, Instance], Formula]
 Check = Callable[[Unrolling, Occurrence, Occurrence], bool]
 
@@ -81,11 +84,13 @@ class Proved:
 
 @dataclass(frozen=True, slots=True)
 class Violated:
-    """Two concrete instances that no path orders, confirmed by exhaustive search in the explicit engine."""
+    """Two concrete instances that no path orders, confirmed by exhaustive search in the explicit engine; `minimal`: at
+    the smallest sizes of a model."""
 
     unrolling: Unrolling
     x: Occurrence
     y: Occurrence
+    minimal: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +161,7 @@ class _ChainSearch:
         self.session = Session(program, goal.name, self.events)
         self.chains: dict[str, _Known] = {}
         self.rounds = 0
+        self.smaller = 0
         x, model = self.session.instances["x"], self.session.model
         ends = [(g, self.session.instances[tag]) for tag, g in self.targets.items()]
         self.directions = tuple(_Direction(a, b, needs, self._formulas(a, b, needs)) for a, b, needs in goal.ways)
@@ -225,8 +231,19 @@ class _ChainSearch:
         return self._violation(values)
 
     def _violation(self, values: Values) -> Outcome | None:
-        """Minimises; a smaller candidate that turns out to be ordered is learnt from instead."""
-        values = self.session.minimise(values)
+        """Minimises what is unordered; a smaller candidate that is not is learnt from instead, a few times."""
+        if self._other_tasks_matter(values):
+            if self.session.refine(values):
+                return None
+            return Undecided("whether the two are ordered depends on which other tasks the CTA walks")
+        self.smaller += 1
+        outcome = self._smallest(self.session.minimise(values))
+        if isinstance(outcome, Violated) or self.smaller < SMALLER:
+            return outcome
+        ends = self._ends(values)
+        return Violated(self.session.unroll(values), ends["x"], ends["y"], minimal=False)
+
+    def _smallest(self, values: Values) -> Outcome | None:
         ends = self._ends(values)
         unrolling = self.session.unroll(values)
         if not self._checked(unrolling, ends):
@@ -235,9 +252,7 @@ class _ChainSearch:
         if found is not None:
             return self._learn(found, values)
         if self._other_tasks_matter(values):
-            if self.session.refine(values):
-                return None
-            return Undecided("whether the two are ordered depends on which other tasks the CTA walks")
+            return None if self.session.refine(values) else Undecided("which other tasks the CTA walks is open")
         return Violated(unrolling, ends["x"], ends["y"])
 
     def _other_tasks_matter(self, values: Values) -> bool:

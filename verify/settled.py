@@ -14,7 +14,7 @@ from exogpu.verify.program import TASK, TASKS, Applied, Event, LoopKind
 from exogpu.verify.skipped import filters
 from exogpu.verify.walk import coordinates
 
-MOST = 12
+MOST = 6
 """Most tasks that a query is made to decide."""
 
 

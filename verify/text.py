@@ -56,6 +56,14 @@ CLOSING = {
 """Advice where the group of an operation stays open."""
 
 
+ENDING = {
+    Group.BULK: "let the thread that issued it execute bulk_wait_read(0) before the CTA ends",
+    Group.COPY: "let the threads that issued it execute cp_async_wait_all() before the CTA ends",
+    Group.WGMMA: "let the warpgroup execute wgmma_wait(0) before the CTA ends",
+}
+"""Advice where an operation of a group may be in flight when the CTA ends."""
+
+
 def fence_help(second: Event, *, everywhere: bool, abroad: bool, both: bool) -> str:
     """Which proxy fence, and where: `everywhere` for other memory than the CTA's own shared memory; `abroad`: the first
     access is another CTA's; `both`: a fence on one side is not enough."""

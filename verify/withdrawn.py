@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exogpu.ir.instr import Group, Mode
-from exogpu.verify.axioms import AXIOMS, find_axiom, in_order
+from exogpu.verify.axioms import AXIOMS, Axiom, find_axiom, in_order
 from exogpu.verify.graph import Search
 from exogpu.verify.needs import Needs
 from exogpu.verify.ordering import Violated
@@ -59,4 +59,10 @@ def without_axioms(names: tuple[str, ...]) -> str | None:
     hopeless = [a.name for a in found if not a.alternative]
     if hopeless:
         return f"the hardware offers no form that does without {' and '.join(hopeless)}"
-    return " ".join(a.alternative for a in found) or None
+    return "; ".join(map(_instead, found)) or None
+
+
+def _instead(axiom: Axiom) -> str:
+    """The sentence of the axiom as one piece of advice among others; what is not assumed can also be accepted."""
+    text = axiom.alternative[0].lower() + axiom.alternative[1:].removesuffix(".")
+    return text if axiom.assumed else f"{text}; or accept the axiom with --axiom {axiom.name}"

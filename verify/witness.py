@@ -89,6 +89,7 @@ def race(
     *,
     common: tuple[str, str] | None = None,
     lacking: str | None = None,
+    minimal: bool = True,
 ) -> Counterexample:
     """Two unordered occurrences: the machine is asked to perform y while x is outstanding.
 
@@ -103,7 +104,7 @@ def race(
     searched = "exhaustive search of the happens-before graph at these sizes finds no path"
     if lacking is not None:
         shown = (_step(u, x, "first access"), _step(u, y, "second access"))
-        return Counterexample(shown_sizes(u.sizes), tuple(facts), shown, f"{searched} {lacking}", minimal=True)
+        return Counterexample(shown_sizes(u.sizes), tuple(facts), shown, f"{searched} {lacking}", minimal)
     machine = Machine(u, Delay(x, y))
     ending = machine.run()
     steps = _steps(u, machine, {x.first} if y.event.exec is Exec.TOGETHER else {x.first, y.first})
@@ -116,7 +117,7 @@ def race(
             searched += "; the machine breaks the barrier's phases"
         case Stuck() | Finished() | CutOff():
             steps = (*steps, _step(u, x, "first access, unordered"), _step(u, y, "second access, unordered"))
-    return Counterexample(shown_sizes(u.sizes), tuple(facts), steps, searched, minimal=True)
+    return Counterexample(shown_sizes(u.sizes), tuple(facts), steps, searched, minimal)
 
 
 def _effect(u: Unrolling, x: Occurrence, y: Occurrence, name: str) -> str:

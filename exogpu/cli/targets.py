@@ -146,7 +146,11 @@ def _find(path: str) -> str | None:
 
 
 def _module_file(name: str) -> str | None:
-    """The source file of an importable module; only its parent packages are imported."""
+    """The source file of a module: of one in the folder of the call, which nothing else hides and the installed command
+    does not import from, or else of an importable one, of which only the parent packages are imported."""
+    here = Path(*name.split(".")).with_suffix(".py")
+    if here.is_file():
+        return str(here)
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):

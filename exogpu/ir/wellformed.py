@@ -21,7 +21,7 @@ from exogpu.ir.names import declarable
 from exogpu.ir.operands import operand_problems
 from exogpu.ir.placement import Place, count, misplaced
 from exogpu.ir.pools import pool_problems
-from exogpu.ir.proc import MAX_CLUSTER, Launch, Proc, ScalarArg, SizeArg, TensorArg
+from exogpu.ir.proc import MAX_CLUSTER, UNSCHEDULED, Launch, Proc, ScalarArg, SizeArg, TensorArg
 from exogpu.ir.stmt import Alloc, Assign, For, InstrCall, Role, Stmt, Tasks
 from exogpu.ir.types import ALLOCATED, Gmem, Scalar
 from exogpu.ir.units import unit_problems
@@ -29,7 +29,7 @@ from exogpu.ir.uses import barriers, elements, indices
 from exogpu.ir.value import ScalarFn
 from exogpu.ir.value_type import type_problems, value_type
 from exogpu.ir.walk import children, index_names, walk
-from exogpu.source import Span
+from exogpu.source import NOWHERE, Span
 
 MAX_THREADS = 1024
 
@@ -54,6 +54,10 @@ class Names:
 
 def check(proc: Proc) -> tuple[Diagnostic, ...]:
     """Every violated rule; empty for a well-formed procedure."""
+    if proc.block == UNSCHEDULED and proc.block.span == NOWHERE:
+        text = f"`{proc.name}` is an algorithm: it says what is computed, and not by which threads"
+        fix = "derive a kernel from it (docs/scheduling.md; `launch` gives it threads), or name it in `exogpu equiv`"
+        return (Diagnostic("lang.block", text, proc.span, help=fix),)
     block, tasks = [*_block(proc.block)], [*_task_nest(proc)]
     problems = [
         *_names(proc),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from exogpu.diagnostics import Diagnostic
 from exogpu.lang.cuda import meant
@@ -22,9 +22,9 @@ def reject(code: str, message: str, span: Span, label: str = "", help: str | Non
     return Rejected(Diagnostic(f"lang.{code}", message, span, label=label, help=help))
 
 
-def closest(name: str, known: Iterable[str]) -> str | None:
-    """A fix for a name that is mistyped or of CUDA C++, or None when nothing is near."""
-    known_elsewhere = meant(name)
+def closest(name: str, known: Iterable[str], elsewhere: Callable[[str], str | None] = meant) -> str | None:
+    """A fix for a name that is mistyped or, as `elsewhere` says, of CUDA C++; None when nothing is near."""
+    known_elsewhere = elsewhere(name)
     if known_elsewhere is not None:
         return known_elsewhere
     from difflib import get_close_matches  # only now: most kernels have no mistake

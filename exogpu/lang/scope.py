@@ -152,7 +152,8 @@ class Context:
         own = set(self.vocabulary.words) | self.vocabulary.python
         known = {n for b in self.blocks for n in b} | set(self.captured) | own
         public = {n for n in known if not n.startswith("_")}
-        return reject("unknown_name", f"unknown name `{name}`", span, "not defined here", closest(name, public))
+        near = closest(name, public, self.vocabulary.meant)
+        return reject("unknown_name", f"unknown name `{name}`", span, "not defined here", near)
 
     def constant(self, node: ast.expr) -> object:
         """The captured Python value of a name or an attribute path (`config.stages`); None if it is none."""

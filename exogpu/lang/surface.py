@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from exogpu.ir.types import Gmem, Memory, Rmem, Scalar, Smem, WgmmaA, WgmmaD
+from exogpu.lang.cuda import meant
 
 __all__ = [
     "GMEM",
@@ -137,12 +138,14 @@ MEMORIES: dict[str, type[Memory]] = {
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """What the names of a language mean that nobody declares: its words, Python's own names that are words too, and
-    the names of types and memories; `unit` is what one function describes."""
+    the names of types and memories; `unit` is what one function describes, and `meant` says how the language writes a
+    word of another, such as CUDA C++."""
 
     unit: str
     words: Mapping[str, Word]
     python: frozenset[str]
     types: Mapping[str, object]
+    meant: Callable[[str], str | None]
 
 
-KERNELS = Vocabulary("procedure", WORDS, PYTHON_WORDS, {**SCALARS, **MEMORIES})
+KERNELS = Vocabulary("procedure", WORDS, PYTHON_WORDS, {**SCALARS, **MEMORIES}, meant)

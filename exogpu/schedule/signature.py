@@ -64,7 +64,8 @@ def check_arguments(function: Callable[P, object], *args: P.args, **keywords: P.
     try:
         bound = takes.bind(*args, **keywords)
     except TypeError as error:
-        raise Refused("schedule.argument", f"`{function.__name__}` cannot be called so: {error}") from None
+        text = f"`{function.__name__}` cannot be called so: {error}"
+        raise Refused("schedule.argument", text, help=f"write `{_usage(function.__name__, takes)}`") from None
     for name, value, hint in _given(takes, hints, bound.arguments):
         if not fits(value, hint):
             raise Refused(
@@ -72,6 +73,23 @@ def check_arguments(function: Callable[P, object], *args: P.args, **keywords: P.
                 f"`{name}` of `{function.__name__}` is {described(hint)}, not {_shown(value)}",
                 help=_help(value, hint),
             )
+
+
+def _usage(name: str, takes: Signature) -> str:
+    """How a function is called; what may be left out is shown with its name."""
+    return f"{name}({', '.join(_usual(p) for p in takes.parameters.values() if p.name != 'self')})"
+
+
+def _usual(parameter: Parameter) -> str:
+    if parameter.name == "at":  # an operator rewrites work, and is called with a schedule
+        return "schedule"
+    match parameter.kind:
+        case Parameter.VAR_POSITIONAL:
+            return f"*{parameter.name}"
+        case Parameter.VAR_KEYWORD:
+            return f"**{parameter.name}"
+        case _:
+            return parameter.name if parameter.default is Parameter.empty else f"{parameter.name}=..."
 
 
 @cache

@@ -32,6 +32,7 @@ from exogpu.ir.skeleton.operations import (
 from exogpu.ir.wellformed import MAX_THREADS
 from exogpu.lang.errors import closest, reject
 from exogpu.skeleton import accesses
+from exogpu.skeleton.cuda import meant
 from exogpu.skeleton.given import OF_BARRIERS, Form, Given, form
 from exogpu.skeleton.indices import cond, parity, text
 from exogpu.skeleton.objects import MAX_REGISTERS, arrivals
@@ -50,7 +51,7 @@ def call(r: Reader, node: ast.Call) -> tuple[Operation, ...]:
     if word in FORMS:
         return FORMS[word].read(r, node)
     written = ast.unparse(node.func)
-    help_text = closest(written, [*FORMS, *UNSUPPORTED, "wgmma"]) or "docs/skeletons.md lists the statements"
+    help_text = closest(written, [*FORMS, *UNSUPPORTED, "wgmma"], meant) or "docs/skeletons.md lists the statements"
     raise reject("unknown_name", f"`{written}` is not a statement", r.span(node.func), "unknown statement", help_text)
 
 

@@ -15,6 +15,7 @@ from exogpu.lang.header import declare_size, is_size, plain_arguments
 from exogpu.lang.reading import caller_locals, read
 from exogpu.lang.scope import Broken, Variable, identifier
 from exogpu.skeleton import statements
+from exogpu.skeleton.cuda import meant
 from exogpu.skeleton.indices import cond, ctas, integer, label
 from exogpu.skeleton.objects import (
     OBJECTS,
@@ -131,12 +132,12 @@ def _outside(r: Reader, node: ast.stmt) -> Rejected:
     match node:
         case ast.Assign(value=ast.Call(func=callee)) if not r.word(callee):
             message = f"`{ast.unparse(callee)}` declares nothing"
-            known = closest(ast.unparse(callee), OBJECTS) or f"write one of {', '.join(OBJECTS)}"
+            known = closest(ast.unparse(callee), OBJECTS, meant) or f"write one of {', '.join(OBJECTS)}"
             return reject("unknown_name", message, r.span(callee), "not a kind of object", known)
         case ast.Assign(value=ast.Constant() | ast.BinOp()):
             help_text = "compute constants outside the function; counters belong to a role"
         case ast.Expr(value=ast.Call(func=callee)) if not r.word(callee):
-            known = closest(ast.unparse(callee), {*SETTINGS, *WORDS}) or help_text
+            known = closest(ast.unparse(callee), {*SETTINGS, *WORDS}, meant) or help_text
             return reject("unknown_name", f"`{ast.unparse(callee)}` is not a word", r.span(callee), help=known)
     return reject("role", "a statement outside every role", r.text.header(node), "executed by nobody", help_text)
 

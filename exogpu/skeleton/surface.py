@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from exogpu.lang.surface import Vocabulary, Word
+from exogpu.skeleton.cuda import meant
 
 __all__ = [
     "arrive",
@@ -171,4 +172,4 @@ WORDS: dict[str, Word] = {word.name: word for word in tuple(globals().values()) 
 UNSUPPORTED = frozenset(word.name for word in WORDS.values() if word.about == _unsupported.keywords["about"])
 """Words for features without a model."""
 
-SKELETONS = Vocabulary("skeleton", WORDS, frozenset({"min", "max", "range", "exit"}), {})
+SKELETONS = Vocabulary("skeleton", WORDS, frozenset({"min", "max", "range", "exit"}), {}, meant)

@@ -55,7 +55,7 @@ def infer_sync(proc: Proc, policy: Policy = DEFAULT, *, jobs: int = 1, tell: Tel
     _acceptable(bare(proc))
     own = _judged(proc, policy, [])
     if own is not None and own.status is Status.PROVED:
-        return Inferred(proc, proc, own)
+        return Inferred(proc, proc, verify(proc, policy, jobs=jobs))  # `own` decides some obligations twice
     reasons: list[str] = []
     closest: Proc | None = None
     for proposed, report in _synchronised(proc, policy, reasons):

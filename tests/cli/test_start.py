@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import pkgutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,12 @@ def test_help_answers_in_a_fifth_of_a_second() -> None:
         return usage.ru_utime + usage.ru_stime
 
     assert min(once() for _ in range(5)) < 0.2
+
+
+def test_what_pip_installs_as_the_command_is_there() -> None:
+    """The tests run from a checkout, where nothing else uses the entry point that an installation is made with."""
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+    assert {name: pkgutil.resolve_name(entry) for name, entry in scripts.items()} == {"exogpu": app.main}
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

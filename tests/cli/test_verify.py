@@ -103,6 +103,19 @@ def test_shipped_kernel_by_module_and_by_name(
     assert capsys.readouterr().out.endswith("gemm_f32.py:15:5: note: gemm_f32 PROVED\n")
 
 
+def test_a_module_is_looked_for_in_the_folder_of_the_call_first(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The installed command has that folder on no path, and Python's own modules are imported already."""
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry not in ("", ".", str(folder))])
+    (folder / "inner").mkdir()
+    for file in ("copy.py", "inner/mine.py"):
+        (folder / file).write_text(GOOD, encoding="utf-8")
+    assert main(["verify", "copy", "inner.mine", "--format", "short"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in said] == ["copy.py", "inner/mine.py"]
+
+
 def test_all_verifies_every_shipped_kernel(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prove, "verify", lambda proc, *_, **__: _report(proc, Status.PROVED))
     assert main(["verify", "--all", "--format", "json"]) == 0

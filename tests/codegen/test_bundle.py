@@ -103,7 +103,7 @@ def test_an_added_member_is_refused(path: Path) -> None:
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
-    assert "not a bundle" in refused(tmp_path / "absent.exogpu")
+    assert "no such file" in refused(tmp_path / "absent.exogpu")
     (tmp_path / "text.exogpu").write_text("no zip")
     assert "not a bundle" in refused(tmp_path / "text.exogpu")
 

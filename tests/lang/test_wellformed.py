@@ -9,7 +9,7 @@ import pytest
 
 from exogpu.ir.index import Bin, Bool, Cmp, Int, Var
 from exogpu.ir.instr import Instr, Param
-from exogpu.ir.proc import BarrierDecl, Launch, Proc, RoleDecl, SizeArg, TensorArg
+from exogpu.ir.proc import UNSCHEDULED, BarrierDecl, Launch, Proc, RoleDecl, SizeArg, TensorArg
 from exogpu.ir.stmt import (
     Alloc,
     Arrive,
@@ -35,6 +35,7 @@ from exogpu.ir.wellformed import check
 from exogpu.isa import acc_store, vec_copy
 from exogpu.kernels.gemm_bf16 import gemm_bf16
 from exogpu.kernels.gemm_f32 import gemm_f32
+from exogpu.source import Span
 
 ZERO = Assign("X", (Var("b"),), "=", Num(0.0))
 COPY = InstrCall(vec_copy, (("dst", Window("r", (Range(Int(0), 4),))), ("src", Window("X", (Range(Var("b"), 4),)))))
@@ -137,6 +138,14 @@ Roles = tuple[RoleDecl, ...]
 )
 def test_blocks(threads: int, roles: Roles, expected: list[str]) -> None:
     assert codes(proc(block=Launch(threads, roles))) == expected
+
+
+def test_an_algorithm_is_no_kernel() -> None:
+    """One finding, at the procedure, and not one for each thing that it lacks."""
+    plain = nested(For("s", Int(0), Int(2), Seq(), ()))
+    (found,) = check(replace(plain, block=UNSCHEDULED))
+    assert (found.code, found.span) == ("lang.block", plain.span) and "is an algorithm" in found.message
+    assert "lang.block" in codes(replace(plain, block=Launch(1, span=Span("k.py", 5, 5, 5, 13))))
 
 
 def nested(*loops: For) -> Proc:

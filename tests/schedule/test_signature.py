@@ -80,6 +80,14 @@ ANY: dict[str, Any] = {"typo": "zeros", "none": None, "flag": True, "half": 12.5
 S = start("copy")
 
 
+def test_a_call_that_does_not_fit_is_shown_one_that_does() -> None:
+    refused = refusal(lambda: OPERATORS["reorder"](S, "i", "j"), "schedule.argument")
+    assert "too many positional arguments" in str(refused) and "reorder(schedule, loop)" in str(refused)
+    assert "divide(schedule, loop, factor, tail=..., names=...)" in str(
+        refusal(lambda: OPERATORS["divide"](S, "i"), "schedule.argument")
+    )
+
+
 @pytest.mark.parametrize("given", ["typo", "none", "flag"])
 def test_words_are_those_listed(given: str) -> None:
     word = ANY[given]

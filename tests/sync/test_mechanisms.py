@@ -9,11 +9,13 @@ import pytest
 from exogpu.diagnostics import BadInput
 from exogpu.ir.printer import to_source
 from exogpu.ir.proc import Proc
+from exogpu.kernels.gemm_bf16 import gemm_bf16
 from exogpu.lang import load
 from exogpu.sync import infer_sync
 from exogpu.sync.bare import bare
 from exogpu.verify.assess import Fate, assess
 from exogpu.verify.axioms import DEFAULT
+from exogpu.verify.prove import verify
 from exogpu.verify.result import Report, Status
 from exogpu.verify.slim import weakenings
 from tests.texts import broken, kernel
@@ -86,6 +88,13 @@ def test_a_kernel_that_is_proved_is_left_alone() -> None:
     proc, _ = synchronised(BARE["reverse"])
     found = infer_sync(proc)
     assert found.stands and found.changed is proc
+
+
+def test_the_report_on_it_is_that_of_verify() -> None:
+    """Not that of `attempt`, which decides what is quick about barriers twice."""
+    report = infer_sync(gemm_bf16).report
+    assert report is not None
+    assert [o.name for o in report.obligations] == [o.name for o in verify(gemm_bf16).obligations]
 
 
 def test_unacceptable_data_statements_are_bad_input(tmp_path: Path) -> None:

@@ -105,6 +105,15 @@ MULTICAST = """def k(M: size, X: f32[M, 32] @ GMEM, Y: f32[2, M, 32] @ GMEM):
     Fence()
 """
 
+TAIL = """def k(M: size, X: f32[M, 64] @ GMEM):
+    block(32)
+    for i in tasks(0, M):
+        s: f32[64] @ SMEM
+        for t in threads(16):
+            cp_async(s[4 * t : 4 * t + 4], X[i, 4 * t : 4 * t + 4])
+        cp_async_commit()
+{end}"""
+
 SPLIT = "        for c in threads(2, unit=cta):\n"
 
 
@@ -126,7 +135,13 @@ CASES = {
         handed(),
     ),
     "nobody arrives": ("mbar.count", handed(back="pass"), ["nothing completes a phase"], handed()),
-    "a wrong count": ("mbar.count", handed(count=1), ["the number of arriving threads"], handed()),
+    "a wrong count": ("mbar.count", handed(count=1), ["count=2", "let 1 thread arrive for each phase"], handed()),
+    "a copy in flight at the end": (
+        "race.async_inflight",
+        TAIL.format(end=""),
+        ["execute cp_async_wait_all() before the CTA ends"],
+        TAIL.format(end="        cp_async_wait_all()\n"),
+    ),
     "a relaxed arrive": (
         "race.raw",
         PUSH.format(relaxed=", relaxed=True", second=SPLIT),

@@ -39,7 +39,8 @@ def test_fence_of_the_issuer_is_refused_under_strict(tmp_path: Path) -> None:
     assert broken.rule == "proxy.generic_to_async"
     assert broken.message.endswith("unless axiom L1 is accepted")
     assert broken.counterexample is not None and "without axiom L1" in broken.counterexample.replay
-    assert broken.help == (find_axiom("L1") or AXIOMS[0]).alternative
+    advised = (find_axiom("L1") or AXIOMS[0]).alternative
+    assert broken.help == advised.replace("Every", "every", 1).removesuffix(".")
 
 
 def test_fence_of_the_reader_needs_no_avoidable_axiom(tmp_path: Path) -> None:
@@ -128,6 +129,7 @@ def test_one_thread_releases_for_its_warpgroup_only_with_l12(tmp_path: Path) -> 
     broken = {o.rule: o for o in refuted.obligations if o.status is not Status.PROVED}
     assert "mbar.lane_release" in broken
     assert broken["mbar.lane_release"].message.endswith("unless axiom L12 is accepted")
+    assert (broken["mbar.lane_release"].help or "").endswith("or accept the axiom with --axiom L12")
     accepted = elected(tmp_path, Policy(accepted=frozenset(("L12",))), barrier=False)
     assert accepted.status is Status.PROVED, undecided(accepted)
     assert "L12" in accepted.axioms

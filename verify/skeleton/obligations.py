@@ -180,7 +180,7 @@ def joins(program: Program, barrier: Barrier) -> tuple[Flow, ...]:
 
 
 def _count(program: Program, barrier: Barrier, flows: tuple[Flow, ...]) -> Obligation:
-    title = f"each {'generation' if barrier.named else 'phase'} of {barrier.name} gets {barrier.count} arrivals"
+    title = f"arrivals of each {'generation' if barrier.named else 'phase'} of {barrier.name}: {barrier.count}"
     base = obligation(f"count/{barrier.name}", "bar.count" if barrier.named else "mbar.count", title, barrier.span)
     per_cta: dict[int, int] = {}
     for flow in flows if not barrier.named or barrier.split else ():

@@ -61,7 +61,7 @@ def run(
             case CutOff():
                 reason = f"{message}; the run is too long to replay"
             case _:
-                at = ", ".join(f"{name} = {value}" for name, value in shown_sizes(sizes))
+                at = ", ".join(f"{name} = {value}" for name, value in shown_sizes(program, sizes))
                 reason = f"{message}, yet a run with {at} ends"
     return replace(base, status=Status.UNKNOWN, reason=reason)
 

@@ -268,9 +268,9 @@ def _nobody_tells(program: Program, base: Obligation, signal: Event, message: st
     match hold(program, reached(signal, 1)):
         case Proved(_, query):
             return replace(base, queries=(query,))
-        case Found(sizes, _):
+        case Found(sizes, _, minimal):
             joining = frozenset(thread for thread, _ in channels(program, signal))
-            return run(program, base, sizes, message, joining)
+            return run(program, base, sizes, message, joining, minimal=minimal)
         case Undecided(reason):
             return replace(base, status=Status.UNKNOWN, reason=reason)
 
@@ -331,8 +331,8 @@ def _exists(
             return None
         case Undecided(reason):
             return replace(base, status=Status.UNKNOWN, reason=reason)
-        case Found(sizes, _):
-            return run(program, base, sizes, message)
+        case Found(sizes, _, minimal):
+            return run(program, base, sizes, message, minimal=minimal)
 
 
 def _overtaken(base: Obligation, goal: Goal, outcome: Violated, message: str) -> Obligation:

@@ -229,7 +229,7 @@ def judge(
             return replace(base, queries=(query,))
         case Undecided(reason):
             return replace(base, status=Status.UNKNOWN, reason=reason)
-        case Found(sizes, items):
+        case Found(sizes, items, minimal):
             return replace(
                 base,
                 status=Status.REFUTED,
@@ -237,5 +237,5 @@ def judge(
                 label="here",
                 labels=labels,
                 help=advice,
-                counterexample=single(program, sizes, items, {}),
+                counterexample=replace(single(program, sizes, items, {}), minimal=minimal),
             )

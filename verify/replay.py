@@ -26,8 +26,8 @@ def by_machine(program: Program, base: Obligation, prop: Property, message: str)
             return replace(base, queries=(query,))
         case Undecided(reason):
             return replace(base, status=Status.UNKNOWN, reason=reason)
-        case Found(sizes, _):
-            return run(program, base, sizes, message)
+        case Found(sizes, _, minimal):
+            return run(program, base, sizes, message, minimal=minimal)
 
 
 def run(
@@ -61,7 +61,7 @@ def run(
             case CutOff():
                 reason = f"{message}; the run is too long to replay"
             case _:
-                at = ", ".join(f"{name} = {value}" for name, value in shown_sizes(sizes))
+                at = ", ".join(f"{name} = {value}" for name, value in shown_sizes(program, sizes))
                 reason = f"{message}, yet a run with {at} ends"
     return replace(base, status=Status.UNKNOWN, reason=reason)
 

@@ -20,13 +20,19 @@ from exogpu.verify.program import TASK, TASKS, Event, LoopKind, Program
 from exogpu.verify.result import Query
 from exogpu.verify.settled import settle
 from exogpu.verify.skipped import mention
-from exogpu.verify.walk import decided
+from exogpu.verify.walk import coordinates, decided
 
 CAPS = (2, 4, 8, 16, 64)
 """Trip counts tried for a model, smallest first: small models unroll fast and read well."""
 
 FEW = 12
 """Trip counts, all together, up to which a model is unrolled although it has products wrong: it may show a path."""
+
+HEAVY = 2_000
+"""Most formulas, lemmas and definitions included, with which a model is made smaller."""
+
+CROWDED = 6_000
+"""As many of a kernel in which coordinates of tasks decide what is counted end a search."""
 
 Answer = Sat | Unsat | Unknown
 Values = Mapping[str, int]
@@ -92,6 +98,16 @@ class Session:
         """Asserts a formula that an unsat core may name."""
         self.add([])  # the formula may have brought definitions
         self.solver.assume(name, formula)
+
+    @property
+    def heavy(self) -> bool:
+        """So much is asserted that each of the many questions for a smaller model takes seconds."""
+        return len(self._asserted) > HEAVY
+
+    @property
+    def crowded(self) -> bool:
+        """So many places of the CTA's walk are mentioned that a question may take minutes."""
+        return len(self._asserted) > CROWDED and bool(coordinates(self.program))
 
     def refine(self, values: Values) -> bool:
         """Adds facts on products and counts for a model that only their abstraction allows; False if none is new."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from exogpu.smt.solver import Sat, Unknown, Unsat
 from exogpu.smt.terms import Formula
@@ -34,10 +34,12 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Concrete instances that satisfy the bad condition, evaluated without the solver."""
+    """Concrete instances that satisfy the bad condition, evaluated without the solver; `minimal`: at the smallest sizes
+    of a model."""
 
     sizes: Env
     instances: tuple[Occurrence, ...]
+    minimal: bool = True
 
 
 Verdict = Proved | Found | Undecided
@@ -65,6 +67,8 @@ def hold(program: Program, prop: Property) -> Verdict:
                     continue  # what the model has wrong is told sooner than a smaller one is found
                 if prop.check is None:
                     return Found(session.sizes(values), _concrete(session, tags, values))
+                if found is not None and session.heavy:
+                    return replace(found, minimal=False)
                 smaller = _confirmed(session, prop, tags, session.minimise(values))
                 disagreement = Undecided("the encoding and the explicit engine disagree on a candidate")
                 return smaller or found or disagreement

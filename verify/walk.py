@@ -83,6 +83,11 @@ def named(program: Program, tasks: Mapping[int, Env]) -> dict[str, int]:
     return {meaning.at((place,)): task[name] for place, task in tasks.items() for name, meaning in meanings.items()}
 
 
+def is_named(program: Program, name: str) -> bool:
+    """One of these names."""
+    return any(name.startswith(f"{meaning.name}(") for meaning in coordinates(program).values())
+
+
 def _point(program: Program, task: Env) -> tuple[int, ...]:
     return tuple(task[t.name] for t in program.tasks)
 

@@ -23,6 +23,7 @@ from exogpu.verify.program import (
     TxOn,
 )
 from exogpu.verify.result import Counterexample, Step
+from exogpu.verify.walk import coordinates, decided, is_named
 
 STEPS = 24
 """Most steps shown; earlier ones are left out."""
@@ -52,10 +53,18 @@ def place(program: Program, item: Occurrence) -> str:
     )
 
 
-def shown_sizes(sizes: Env) -> tuple[tuple[str, int], ...]:
-    """Size arguments, and the number of tasks of the CTA."""
-    named = tuple((n, v) for n, v in sizes.items() if n != TASKS)
-    return (*named, ("tasks of the CTA", sizes[TASKS]))
+def arguments(sizes: Env) -> tuple[tuple[str, int], ...]:
+    """Size arguments and unknown numbers."""
+    return tuple((n, v) for n, v in sizes.items() if n != TASKS)
+
+
+def shown_sizes(program: Program, sizes: Env) -> tuple[tuple[str, int], ...]:
+    """Size arguments, the number of tasks of the CTA, and which these are, if that is known: a model may also have
+    values for places that are none of the walk."""
+    walk = decided(program, sizes, {}) if coordinates(program) else {}
+    tasks = ((f"{name} of task {place}", value) for place, task in sorted(walk.items()) for name, value in task.items())
+    others = ((n, v) for n, v in arguments(sizes) if not is_named(program, n))
+    return (*others, ("tasks of the CTA", sizes[TASKS]), *tasks)
 
 
 def slots(u: Unrolling, item: Occurrence, only: str | None = None) -> tuple[tuple[str, str], ...]:
@@ -104,7 +113,8 @@ def race(
     searched = "exhaustive search of the happens-before graph at these sizes finds no path"
     if lacking is not None:
         shown = (_step(u, x, "first access"), _step(u, y, "second access"))
-        return Counterexample(shown_sizes(u.sizes), tuple(facts), shown, f"{searched} {lacking}", minimal)
+        sizes = shown_sizes(u.program, u.sizes)
+        return Counterexample(sizes, tuple(facts), shown, f"{searched} {lacking}", minimal)
     machine = Machine(u, Delay(x, y))
     ending = machine.run()
     steps = _steps(u, machine, {x.first} if y.event.exec is Exec.TOGETHER else {x.first, y.first})
@@ -117,7 +127,7 @@ def race(
             searched += "; the machine breaks the barrier's phases"
         case Stuck() | Finished() | CutOff():
             steps = (*steps, _step(u, x, "first access, unordered"), _step(u, y, "second access, unordered"))
-    return Counterexample(shown_sizes(u.sizes), tuple(facts), steps, searched, minimal)
+    return Counterexample(shown_sizes(u.program, u.sizes), tuple(facts), steps, searched, minimal)
 
 
 def _effect(u: Unrolling, x: Occurrence, y: Occurrence, name: str) -> str:
@@ -167,7 +177,7 @@ def failure(u: Unrolling, machine: Machine, ending: Stuck | Early, *, minimal: b
             replay = "the machine's barriers leave the program's numbering of phases"
             extra = (_step(u, item, reason, thread),)
     steps = (*_steps(u, machine, threads), *extra)
-    return Counterexample(shown_sizes(u.sizes), facts, steps, replay, minimal)
+    return Counterexample(shown_sizes(u.program, u.sizes), facts, steps, replay, minimal)
 
 
 def single(program: Program, sizes: Env, items: tuple[Occurrence, ...], facts: Mapping[str, str]) -> Counterexample:
@@ -175,7 +185,7 @@ def single(program: Program, sizes: Env, items: tuple[Occurrence, ...], facts: M
     shown = [(f"instance {n + 1}" if len(items) > 1 else "instance", _values(program, o)) for n, o in enumerate(items)]
     steps = tuple(Step(actor(program, o), o.event.span, _coordinates(program, o), o.event.label) for o in items)
     return Counterexample(
-        shown_sizes(sizes),
+        shown_sizes(program, sizes),
         (*shown, *facts.items()),
         steps,
         "evaluated at these values without the solver",

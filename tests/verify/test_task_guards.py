@@ -73,3 +73,39 @@ def test_a_fault_in_some_tasks_is_refuted(tmp_path: Path, rule: str, text: str) 
     broken = [o for o in report.obligations if o.status is Status.REFUTED]
     assert rule in {o.rule for o in broken}
     assert all(o.counterexample is not None for o in broken)
+
+
+STAGES = """from exogpu.lang import *
+
+@proc
+def k(T: size, U: size, X: f32[T + U + 8, 32] @ GMEM, Z: f32[8 * T + 8, 32] @ GMEM):
+    require(T >= 1)
+    require(T <= 1000)
+    require(U <= 8)
+    block(32, persistent=True)
+    for t in tasks(0, T):
+        for u in tasks(0, U):
+            if u < t:
+                s: f32[1, 32] @ SMEM(ring=2)
+                for p in threads(1):
+                    bulk_wait_read(2)
+                Fence()
+                for l in threads(32):
+                    s[0, l] = X[t + u, l]
+                fence_proxy_async()
+                Fence()
+                for p in threads(1):
+                    tma_store(Z[8 * t + u : 8 * t + u + 1, 0:32], s[:, :])
+                    bulk_commit()
+    for p in threads(1):
+        bulk_wait_read(0)
+"""
+
+
+def test_a_witness_says_which_tasks_the_cta_walks_and_nothing_of_places_outside_the_walk(tmp_path: Path) -> None:
+    report = verdict(tmp_path, STAGES)
+    (broken,) = (o for o in report.obligations if o.status is Status.REFUTED)
+    assert broken.rule == "race.war" and broken.counterexample is not None
+    sizes = dict(broken.counterexample.sizes)
+    walked = [name for name in sizes if " of task " in name]
+    assert walked == [f"{name} of task {place}" for place in range(sizes["tasks of the CTA"]) for name in ("t", "u")]

@@ -13,7 +13,7 @@ from exogpu.verify.program import Program
 from exogpu.verify.result import Chain, Obligation, Query, Status
 from exogpu.verify.single import Found, Property, hold
 from exogpu.verify.withdrawn import would_order
-from exogpu.verify.witness import shown_sizes
+from exogpu.verify.witness import arguments
 
 
 def obligation(name: str, rule: str, title: str, span: Span) -> Obligation:
@@ -63,11 +63,11 @@ def _of(part: Goal | Property, base: Obligation, reason: str) -> str:
 
 def suspect(base: Obligation, sizes: Env, reason: str) -> Obligation:
     """An obligation that no proof has been found of, since it may fail at these sizes."""
-    return replace(base, status=Status.UNKNOWN, reason=reason, suspected=(shown_sizes(sizes)[:-1],))
+    return replace(base, status=Status.UNKNOWN, reason=reason, suspected=(arguments(sizes),))
 
 
 def _at(sizes: Env) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in shown_sizes(sizes)[:-1]) or "any sizes"
+    return ", ".join(f"{name} = {value}" for name, value in arguments(sizes)) or "any sizes"
 
 
 def with_more(base: Obligation, found: Obligation) -> Obligation:

@@ -113,7 +113,9 @@ def _namings(program: Program, sizes: Env | None, *, nested: bool) -> tuple[_Nam
     if program.sequential:
         return (_Naming(step=False, flat=sizes is not None),)
     in_step = _Naming(step=True, flat=True)
-    if sizes is None or not nested or any(isinstance(d, Applied) for d in program.derived.values()):
+    if not nested:  # the outer loops may keep step although there is nothing in the inner ones
+        return (_Naming(step=True, flat=False), in_step, _Naming(step=False, flat=False))
+    if sizes is None or any(isinstance(d, Applied) for d in program.derived.values()):
         return (in_step, _Naming(step=False, flat=False))
     return (in_step, _Naming(step=True, flat=False, counts=sizes))
 

@@ -128,7 +128,58 @@ def by_changing(ahead):
     return kernel
 
 
+def levels(early, stages=2):
+    """A ring of the outer loop around one of the inner loop, which may have no iteration: attention's Q and K. The slot
+    of Q is given back behind its last use, or before it."""
+
+    @skeleton
+    def kernel(tiles: size, n: size):
+        qf = mbarrier(stages, count=1)
+        qe = mbarrier(stages, count=2)
+        kf = mbarrier(2, count=1)
+        ke = mbarrier(2, count=2)
+        q = smem(stages)
+        k = smem(2)
+        with role("load", threads=1):
+            c = 0
+            for t in range(tiles):
+                wait(qe[t % stages], parity=t // stages + 1)
+                arrive(qf[t % stages], tx=16)
+                tma_load(q[t % stages], qf[t % stages], bytes=16)
+                for i in range(n):
+                    wait(ke[c % 2], parity=c // 2 + 1)
+                    arrive(kf[c % 2], tx=16)
+                    tma_load(k[c % 2], kf[c % 2], bytes=16)
+                    c += 1
+        with role("math", warps=2):
+            c = 0
+            for t in range(tiles):
+                wait(qf[t % stages], parity=t // stages)
+                for i in range(n):
+                    wait(kf[c % 2], parity=c // 2)
+                    load(q[t % stages])
+                    load(k[c % 2])
+                    proxy_fence()
+                    warp_sync()
+                    with elect():
+                        arrive(ke[c % 2])
+                    c += 1
+                if early == 0:
+                    load(q[t % stages])
+                proxy_fence()
+                warp_sync()
+                with elect():
+                    arrive(qe[t % stages])
+                if early == 1:
+                    load(q[t % stages])
+
+    return kernel
+
+
 TWINS = [
+    ("race.raw", levels(1), levels(0)),
+    ("race.raw", levels(1, 1), levels(0, 1)),
+    ("race.raw", levels(1, 3), levels(0, 3)),
     ("check", by_changing(3), by_changing(2)),
     ("race.raw", by_counter(slip=1), by_counter()),
     ("race.raw", by_sum(slip=2), by_sum()),

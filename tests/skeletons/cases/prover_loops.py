@@ -128,7 +128,7 @@ def by_changing(ahead):
     return kernel
 
 
-def levels(early, stages=2):
+def levels(early, stages):
     """A ring of the outer loop around one of the inner loop, which may have no iteration: attention's Q and K. The slot
     of Q is given back behind its last use, or before it."""
 
@@ -177,9 +177,9 @@ def levels(early, stages=2):
 
 
 TWINS = [
-    ("race.raw", levels(1), levels(0)),
+    ("race.raw", levels(1, 1), levels(0, 2)),
     ("race.raw", levels(1, 1), levels(0, 1)),
-    ("race.raw", levels(1, 3), levels(0, 3)),
+    ("race.raw", levels(1, 1), levels(0, 3)),
     ("check", by_changing(3), by_changing(2)),
     ("race.raw", by_counter(slip=1), by_counter()),
     ("race.raw", by_sum(slip=2), by_sum()),

@@ -46,7 +46,7 @@ def test_a_kernel_is_derived_and_proved() -> None:
 
 
 def test_what_is_missing_for_a_kernel() -> None:
-    with pytest.raises(BadInput, match="no task loop"):
+    with pytest.raises(BadInput, match="is an algorithm: it says what is computed"):
         start("copy").kernel  # noqa: B018
 
 

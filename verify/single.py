@@ -67,11 +67,12 @@ def hold(program: Program, prop: Property) -> Verdict:
                     continue  # what the model has wrong is told sooner than a smaller one is found
                 if prop.check is None:
                     return Found(session.sizes(values), _concrete(session, tags, values))
-                if found is not None and session.heavy:
-                    return replace(found, minimal=False)
-                smaller = _confirmed(session, prop, tags, session.minimise(values))
-                disagreement = Undecided("the encoding and the explicit engine disagree on a candidate")
-                return smaller or found or disagreement
+                smaller = None
+                if found is None or not session.heavy:
+                    smaller = _confirmed(session, prop, tags, session.minimise(values))
+                if found is not None:
+                    return smaller or replace(found, minimal=False)
+                return smaller or Undecided("the encoding and the explicit engine disagree on a candidate")
     return Undecided(f"no answer after {ROUNDS} candidates")
 
 

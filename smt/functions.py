@@ -61,8 +61,8 @@ class Functions:
             for (name, args), value in self.unknown.items()
         }
         for key, plain in self.plain.items():
-            points = sorted({(at.value(values), n.value(values)) for (k, at), n in self.counts.items() if k == key})
-            for (p, before), (q, after) in pairwise([(0, 0), *(point for point in points if point[0] > 0)]):
+            found = {(at.value(values), n.value(values)) for (k, at), n in self.counts.items() if k == key}
+            for (p, before), (q, after) in pairwise(sorted({(0, 0), *found})):
                 missing = after - before
                 names = [plain.at(k, values) for k in range(p, q)]
                 free = [name for name in names if name not in out]
@@ -90,15 +90,16 @@ class Functions:
         holds: Callable[[Poly], Formula],
         plain: Plain | None = None,
     ) -> Poly:
-        """How many v in 0 .. at - 1 satisfy `holds`, which `key` stands for; `plain`: what that says, if known."""
+        """How many v in 0 .. at - 1 satisfy `holds`, which `key` stands for; below 0, minus how many in at .. -1, so
+        that differences count what lies between. `plain`: what `holds` says, if known."""
         if plain is not None:
             self.plain[key] = plain
         if (key, at) not in self.counts:
             value = ctx.fresh(f"count#{len(self.counts)}")
             self.counts[key, at] = value
-            none = ctx.api.conj((ctx.le(at, 0), ctx.eq(value, 0)))
-            some = ctx.api.conj((ctx.ge(at, 0), ctx.between(0, value, at + 1)))
-            ctx.definitions.append(ctx.api.disj((none, some)))
+            behind = ctx.api.conj((ctx.le(at, 0), ctx.between(at, value, 1)))
+            ahead = ctx.api.conj((ctx.ge(at, 0), ctx.between(0, value, at + 1)))
+            ctx.definitions.append(ctx.api.disj((behind, ahead)))
             for (other, there), known in list(self.counts.items()):
                 if other == key and there != at:
                     ctx.definitions += [
@@ -110,9 +111,8 @@ class Functions:
 
     @staticmethod
     def _grows(ctx: Context, holds: Formula, p: Poly, before: Poly, q: Poly, after: Poly) -> Formula:
-        """From iteration p >= 0 to a later one, q."""
+        """From iteration p to a later one, q."""
         grown, apart = after - before, q - p
         counted = ctx.api.conj((holds, ctx.ge(grown, 1), ctx.le(grown, apart)))
         skipped = ctx.api.conj((ctx.api.negate(holds), ctx.ge(grown, 0), ctx.lt(grown, apart)))
-        later = ctx.api.conj((ctx.ge(p, 0), ctx.lt(p, q)))
-        return ctx.api.implies(later, ctx.api.disj((counted, skipped)))
+        return ctx.api.implies(ctx.lt(p, q), ctx.api.disj((counted, skipped)))

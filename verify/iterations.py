@@ -60,13 +60,13 @@ class Filter:
         return ctx.api.conj(to_formula(ctx, g, env) for g in self.guards)
 
     def below(self, ctx: Context, at: Poly) -> Poly:
-        """How many of the iterations 0 .. at - 1 pass. Those that one guard lets pass and those that it does not are
-        all that the others do."""
+        """How many of the iterations 0 .. at - 1 pass; below 0, minus how many of at .. -1. What all guards let pass
+        and what all but the last do, which does not, is what all but the last let pass."""
         if not self.guards:
-            return ctx.max(at, ZERO)
+            return at
         *others, last = sorted(self.guards, key=lambda g: isinstance(g, Not))
         if isinstance(last, Not) and not others:
-            return ctx.max(at, ZERO) - self._only(conjuncts(last.arg)).below(ctx, at)
+            return at - self._only(conjuncts(last.arg)).below(ctx, at)
         known = (self.key, at) in ctx.functions.counts
         found = ctx.functions.count(ctx, self.key, at, lambda p: self.passes(ctx, p), self._plain(ctx))
         if isinstance(last, Not) and not known:

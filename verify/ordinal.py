@@ -178,9 +178,17 @@ class _Count:
         loop = mine.loop
         if loop is None:
             return ZERO
-        if loop.kind in SIMULTANEOUS or sum(s.loop is not None for s in at.event.path[:level]) < self.within:
+        if loop.kind in SIMULTANEOUS:
             return self.before(at, level + 1)
+        if sum(s.loop is not None for s in at.event.path[:level]) < self.within:
+            return self._now(loop, at, level)
         return self._inside(loop, at, level)
+
+    def _now(self, loop: Loop, at: Instance, level: int) -> Poly:
+        """The loop is common, and only its current iteration counts, in which the statement may not be executed."""
+        if self._known_at(at, loop):
+            return self.before(at, level + 1)
+        return self.ctx.ite(self._iterations(loop).includes(at[loop.var]), self.before(at, level + 1), ZERO)
 
     def _inside(self, loop: Loop, at: Instance, level: int) -> Poly:
         """The loop is common: whole iterations before, then the part of this one."""

@@ -9,6 +9,7 @@ from exogpu.smt.solver import Sat, Unknown, Unsat
 from exogpu.smt.terms import Formula
 from exogpu.verify.concrete import Env, Occurrence
 from exogpu.verify.instance import Instance, Model
+from exogpu.verify.nest import TooLarge
 from exogpu.verify.ordering import Proved, Undecided
 from exogpu.verify.ordinal import NoClosedForm
 from exogpu.verify.phases import Phases
@@ -48,13 +49,19 @@ TAGS = ("x", "y", "z", "u", "v", "w")
 
 def hold(program: Program, prop: Property) -> Verdict:
     """Proves or refutes a property for all sizes."""
-    tags = dict(zip(TAGS, prop.events, strict=False))
     try:
-        session = Session(program.of_any_walk if prop.apart else program, prop.name, tags)
-        instances = tuple(session.instances[t] for t in tags)
-        session.add([prop.bad(session.model, session.phases, instances)])
+        return _decided(program, prop)
     except NoClosedForm as error:
         return Undecided(f"no closed form for an ordinal: {error}")
+    except TooLarge as error:
+        return Undecided(f"the candidate counterexample is too large to check: {error}")
+
+
+def _decided(program: Program, prop: Property) -> Verdict:
+    tags = dict(zip(TAGS, prop.events, strict=False))
+    session = Session(program.of_any_walk if prop.apart else program, prop.name, tags)
+    instances = tuple(session.instances[t] for t in tags)
+    session.add([prop.bad(session.model, session.phases, instances)])
     for _ in range(ROUNDS):
         match session.check():
             case Unsat():

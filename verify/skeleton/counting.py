@@ -83,7 +83,11 @@ def _resets(skeleton: Skeleton, block: Block, reset: Let) -> bool:
 
 def starts(skeleton: Skeleton, stmts: Block, span: Span, known: frozenset[str]) -> Iterator[Start]:
     """The counters of a role, but for those that are known otherwise."""
-    stepped = {s.name: s.modulus for s in walk(stmts) if isinstance(s, Step) and s.name not in known}
+    stepping = [s for s in walk(stmts) if isinstance(s, Step) and s.name not in known]
+    stepped = {s.name: s.modulus for s in stepping}
+    for step in stepping:  # those that count how often another counter has turned, too, which no event is made of
+        if step.modulus != stepped[step.name]:
+            raise NotModelled(f"the counter `{step.name}` is stepped in two ways", step.span)
     counting = rounds(stmts)
     turning = {step.name: other for step, other in counting}
     for name, modulus in stepped.items():

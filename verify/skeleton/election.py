@@ -36,7 +36,7 @@ from exogpu.ir.index import Index, Int
 from exogpu.ir.instr import Mode
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Global, Mbarriers, Ref, Shared
-from exogpu.ir.skeleton.tree import TID, Block, Body, Elect, Skeleton
+from exogpu.ir.skeleton.tree import TID, Block, Body, Elect, Skeleton, Stmt
 from exogpu.ir.skeleton.walk import children, walk
 from exogpu.ir.stmt import Point, Range
 from exogpu.ir.walk import index_names
@@ -51,16 +51,16 @@ Named = tuple[Ref, bool]
 
 def any_will_do(skeleton: Skeleton, body: Body, election: Elect) -> None:
     """Raises `NotModelled` if the chosen lane may make a difference."""
-    own, unit = list(walk(election.body)), body.role.unit
+    unit = body.role.unit
     if _unknown_by_lane(skeleton, body):
         reason = "one lane of many is elected, and an unknown number differs between lanes"
         raise NotModelled(reason, election.span, HELP)
-    for s in walk(body.stmts):
-        told_apart = not isinstance(s, op.Check) and tells_apart(s, unit, in_windows=s in own)
+    for s, alone in _placed(body.stmts):
+        told_apart = not isinstance(s, op.Check) and tells_apart(s, unit, in_windows=alone)
         if told_apart or (isinstance(s, Elect) and not s.any):
             raise NotModelled("one lane of many is elected, and others are told apart, too", election.span, HELP)
     by_lane = [named for named in _windows(body) if _differing(named[0], unit)]
-    if by_lane and any(isinstance(s, op.Exit) for s in own):
+    if by_lane and any(isinstance(s, op.Exit) for s in walk(election.body)):
         raise NotModelled("one lane of many is elected and ends, and memory is named by lane", election.span, HELP)
     for (ref, loaded), other in product(by_lane, skeleton.bodies):
         theirs = [w for w, loads in _windows(other) if w.name == ref.name and not (loaded and loads)]
@@ -137,22 +137,28 @@ def _as_evenly(skeleton: Skeleton, body: Body, ref: Ref, other: Body) -> bool:
 def _in_step(body: Body) -> bool:
     """No barrier is signalled both by all lanes and by the chosen one alone: what all do is for the same phase, whoever
     does it."""
-    found = set(_signalled(body.stmts, alone=False))
+    found = {(name, alone) for s, alone in _placed(body.stmts) for name in _signalled(s)}
     return not {name for name, alone in found if alone} & {name for name, alone in found if not alone}
 
 
-def _signalled(block: Block, *, alone: bool) -> Iterator[tuple[str, bool]]:
-    """The arrays of mbarriers and flags that a block signals, and whether only the chosen lane does."""
+def _placed(block: Block, *, alone: bool = False) -> Iterator[tuple[Stmt, bool]]:
+    """The statements of a block, each with whether only the chosen lane executes it. That is told by its place: equal
+    statements may stand elsewhere, and counters may have other names in the text that is walked."""
     for s in block:
-        match s:
-            case op.Arrive() | op.CopyArrive() | op.Expect() | op.TmaLoad() | op.StAsync():
-                yield s.barrier.name, alone
-            case op.Signal():
-                yield s.flag.name, alone
-            case _:
-                pass
+        yield s, alone
         for inner in children(s):
-            yield from _signalled(inner, alone=alone or isinstance(s, Elect))
+            yield from _placed(inner, alone=alone or isinstance(s, Elect))
+
+
+def _signalled(stmt: Stmt) -> Iterator[str]:
+    """The array of mbarriers or flags that a statement signals."""
+    match stmt:
+        case op.Arrive() | op.CopyArrive() | op.Expect() | op.TmaLoad() | op.StAsync():
+            yield stmt.barrier.name
+        case op.Signal():
+            yield stmt.flag.name
+        case _:
+            return
 
 
 def _evenly(ref: Ref, body: Body) -> bool:

@@ -95,9 +95,6 @@ class Walk:
         if any(isinstance(self.derived.get(n), Counter) for n in self._conditions(place)):
             raise NotModelled(f"the counter `{stmt.name}` is stepped where a counter is tested", stmt.span)
         self.steps += ((v, place, stmt) for v in variables)
-        found = self.derived[meaning.name]
-        if not isinstance(found, Counter) or found.modulus != stmt.modulus:
-            raise NotModelled(f"the counter `{stmt.name}` is stepped in two ways", stmt.span)
         event = self.emit.tick(stmt, place)
         for variable in variables:
             counter = self.derived[variable]

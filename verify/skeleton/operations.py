@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from exogpu.ir.collective import WARP, WARPGROUP
-from exogpu.ir.index import BoolOp, Cmp, Cond, Index, Int
+from exogpu.ir.index import BoolOp, Cmp, Index, Int
 from exogpu.ir.instr import Commit as CommitGroup
 from exogpu.ir.instr import Group, Mode, Proxy
 from exogpu.ir.instr import ProxyFence as FencesProxies
@@ -14,7 +14,7 @@ from exogpu.ir.instr import WgmmaFence as FencesRegisters
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton import operations as op
 from exogpu.ir.skeleton.objects import Ref, Registers
-from exogpu.ir.skeleton.tree import RANK, TID, For, Skeleton, Step, Stmt
+from exogpu.ir.skeleton.tree import RANK, TID, For, Step, Stmt
 from exogpu.ir.walk import index_names, substitute_cond, substitute_index
 from exogpu.source import Span
 from exogpu.verify.bounds import BULK_CHUNK
@@ -36,26 +36,20 @@ from exogpu.verify.program import (
     TxOn,
     WaitAction,
 )
-from exogpu.verify.program import Step as PathStep
-from exogpu.verify.skeleton.barriers import NAMED, Part, Signals, Value
+from exogpu.verify.skeleton.barriers import NAMED, Part, Value
 from exogpu.verify.skeleton.division import folded
-from exogpu.verify.skeleton.place import Executors, Place, by_value, by_warps, executors
+from exogpu.verify.skeleton.events import Events
+from exogpu.verify.skeleton.place import Place, by_value
 from exogpu.verify.skeleton.reading import Checked, Fences, Reading, uniform
-from exogpu.verify.skeleton.unsupported import NotModelled, ToldApart
-from exogpu.verify.skeleton.windows import Dims, Windows
+from exogpu.verify.skeleton.unsupported import NotModelled
+from exogpu.verify.skeleton.windows import Dims
 
 
 @dataclass
-class Operations:
-    """The events of all statements so far."""
+class Operations(Events):
+    """The events of all statements so far, and those that change how many registers a thread has (true: to more)."""
 
-    skeleton: Skeleton
-    windows: Windows
-    signals: Signals
-    events: list[Event] = field(default_factory=list)
-    checks: list[Checked] = field(default_factory=list)
     changes: list[tuple[Event, bool]] = field(default_factory=list)
-    inside: list[Cond] = field(default_factory=list)
 
     def operation(self, stmt: Stmt, place: Place, read: Reading, fences: Fences) -> None:
         """The events of a statement that is no control; `fences` are those right before and behind it."""
@@ -312,8 +306,10 @@ class Operations:
                 self.event(stmt, place, "wgmma_fence", Exec.EACH, action=FencesRegisters(), aligned=True)
             case op.InitFence():
                 self.event(stmt, place, "init_fence", Exec.EACH, action=PublishAction())
+            case op.MemoryFence(scope):  # what it orders is told with its neighbours, between which it stands
+                self.event(stmt, place, f"fence {scope}", Exec.EACH)
             case _:
-                return  # other fences matter to the statement right behind them
+                raise AssertionError(stmt)
 
     # -- control -------------------------------------------------------------------------------------------------
 
@@ -333,68 +329,3 @@ class Operations:
     def names_barrier(self, stmt: For) -> bool:
         """The loop's variable takes part in naming a barrier or a CTA, so its iterations are told apart."""
         return stmt.var in self.signals.naming
-
-    # -- events --------------------------------------------------------------------------------------------------
-
-    def _who_of(self, place: Place, unit: int = 1) -> Executors:
-        found = executors(place, self.skeleton.threads, self.skeleton.cluster, unit)
-        if found is None:
-            raise ToldApart("only some threads of a collective are here", place.role.span)
-        return replace(found, unknowns=self.signals.of_cta(place))
-
-    def _who(self, stmt: Stmt, place: Place, unit: int = 1) -> Executors:
-        found = executors(place, self.skeleton.threads, self.skeleton.cluster, unit)
-        if found is None:
-            what = "warp" if unit == WARP else "warpgroup"
-            raise ToldApart(f"only some threads of a {what} execute this", stmt.span)
-        return replace(found, unknowns=self.signals.of_cta(place))
-
-    def event(
-        self,
-        stmt: Stmt,
-        place: Place,
-        label: str,
-        mode: Exec,
-        accesses: tuple[Access, ...] = (),
-        *,
-        action: Action | None = None,
-        completion: TxOn | InGroup | None = None,
-        unit: int = 1,
-        aligned: bool = False,
-        pipeline: str | None = None,
-        slot: Index | None = None,
-        computed: tuple[Computed, ...] = (),
-    ) -> Event:
-        """Appends the event of a statement at its place."""
-        who = self._who(stmt, place, unit)
-        steps, position = [], place.numbers.take()
-        for loop in who.loops:
-            steps.append(PathStep(position, loop, len(place.guards)))
-            position = 0
-        guards = (*(substitute_cond(g, who.names) for g in place.guards), *who.guards)
-        if self.inside:
-            computed = (*computed, Computed(Int(0), tuple(self.inside)))
-        place_of_slot = None if slot is None else substitute_index(slot, who.names)
-        event = Event(
-            id=len(self.events),
-            label=label,
-            role=place.role.name,
-            span=stmt.span,
-            path=(*place.path, *steps, PathStep(position, None, len(guards))),
-            guards=guards,
-            first=who.first,
-            size=who.size,
-            exec=mode,
-            accesses=accesses,
-            action=action,
-            completion=completion,
-            aligned=(aligned and by_warps(place)) or mode is Exec.WARPS,
-            pipeline=pipeline,
-            computed=computed if place_of_slot is None else (*computed, Computed(place_of_slot)),
-        )
-        self.events.append(event)
-        self.checks += (Checked(event, cond, None) for cond in self.inside)
-        self.inside = []
-        if place_of_slot is not None:
-            self.signals.slots[event.id] = place_of_slot
-        return event

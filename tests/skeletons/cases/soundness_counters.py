@@ -233,6 +233,74 @@ def part(apart):
     return kernel
 
 
+def kept(everywhere):
+    """A counter starts anew in each outer iteration, and stands still in the later ones; it is used in all of them, or
+    where it is stepped."""
+
+    @skeleton
+    def kernel(n: size, m: size):
+        require(n >= 2 and m >= 2)
+        x = smem(2)
+        with role("a", threads=1):
+            for t in range(n):
+                c = 0
+                for k in range(m):
+                    if everywhere:
+                        store(x[min(max(k - c, 0), 1)])
+                    if t < 1:
+                        if not everywhere:
+                            store(x[min(max(k - c, 0), 1)])
+                        c += 1
+        with role("b", threads=1):
+            store(x[1])
+
+    return kernel
+
+
+def from_below(first):
+    """A counter of the iterations that an unknown number lets pass, of which one may lie below 0."""
+
+    @skeleton
+    def kernel(n: size):
+        require(n >= 1)
+        x = smem(2)
+        with role("a", threads=1):
+            c = 0
+            for t in range(first, n):
+                if pred("work", t):
+                    store(x[min(max(c - max(t, 0), 0), 1)])
+                    c += 1
+        with role("b", threads=1):
+            store(x[1])
+
+    return kernel
+
+
+def flips(last):
+    """A slot of three that are passed in one iteration, each with the phase: two of them count to 2, and so does the
+    last, or to 3."""
+
+    @skeleton
+    def kernel(n: size):
+        x = smem(2)
+        with role("c", threads=1):
+            s = 0
+            ph = 0
+            for i in range(n):
+                s = (s + 1) % 2
+                if s == 0:
+                    ph = (ph + 1) % last
+                s = (s + 1) % 2
+                if s == 0:
+                    ph = (ph + 1) % last
+                s = (s + 1) % 2
+                if s == 0:
+                    ph ^= 1
+                store(x[ph])
+
+    return kernel
+
+
 TWINS = [
     ("race.waw", part(0), part(1)),
     ("race.waw", asked(True), asked(False)),
@@ -247,4 +315,7 @@ TWINS = [
     ("mbar.tx_bytes", between_bytes(False), between_bytes(True)),
     ("seq.mismatch", checked_where_elected(1, 0), checked_where_elected(1, 1)),
     ("seq.mismatch", checked_where_elected(32, 0), checked_where_elected(32, 1)),
+    ("race.waw", kept(True), kept(False)),
+    ("race.waw", from_below(-1), from_below(0)),
+    ("bounds", flips(3), flips(2)),
 ]

@@ -206,6 +206,35 @@ def in_turn(meets):
     return kernel
 
 
+def slot_by_counter(free):
+    """Each lane's cell is stored by whoever is elected, in a slot that a counter names, or by the lane that is known to
+    be the first. The last trips of the consumer do not let its lanes meet."""
+
+    @skeleton
+    def kernel(n: size):
+        full = mbarrier(2, count=1)
+        empty = mbarrier(2, count=1)
+        x = smem(2, 32)
+        with role("p", warps=1):
+            s = 0
+            for i in range(n):
+                with elect(any=free):
+                    wait(empty[s], parity=i // 2 + 1)
+                    store(x[s, tid])
+                    arrive(full[s])
+                s = (s + 1) % 2
+        with role("c", warps=1):
+            for i in range(n):
+                wait(full[i % 2], parity=i // 2)
+                load(x[i % 2, tid])
+                if i < 1:
+                    warp_sync()
+                with elect(any=free):
+                    arrive(empty[i % 2])
+
+    return kernel
+
+
 TWINS = [
     ("race.waw", ahead(True), ahead(False)),
     ("race.waw | mbar.lane_release", in_turn(False), in_turn(True)),
@@ -216,4 +245,5 @@ TWINS = [
     ("mbar.lane_release", neighbours(2), neighbours(1)),
     ("mbar.lane_release", clamped(32), clamped(0)),
     ("mbar.alias", over(True), over(False)),
+    ("mbar.lane_release", slot_by_counter(True), slot_by_counter(False)),
 ]

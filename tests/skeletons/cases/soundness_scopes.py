@@ -67,8 +67,38 @@ def relaxes(ctas, relaxed):
     return kernel
 
 
+def releases(fenced):
+    """Each slot is released to two CTAs by neighbouring arrives, or by ones with a fence between, which L13 does not
+    speak of."""
+
+    @skeleton
+    def kernel(n: size):
+        cluster(2)
+        full = mbarrier(count=1)
+        empty = mbarrier(count=2)
+        x = smem()
+        with role("load", threads=1):
+            for i in range(n):
+                wait(empty, parity=i + 1, scope="cluster")
+                arrive(full, tx=64)
+                tma_load(x, full, bytes=64)
+            cluster_sync()
+        with role("use", threads=1):
+            for i in range(n):
+                wait(full, parity=i, scope="cluster")
+                arrive(peer(empty, 0), scope="cluster")
+                if fenced:
+                    fence("sys")
+                arrive(peer(empty, 1), scope="cluster")
+            cluster_sync()
+
+    return kernel
+
+
 TWINS = [
     ("mbar.scope", multicast(True), multicast(False)),
     ("race.waw | race.war", relaxes(1, True), relaxes(1, False)),
     ("race.waw | race.war", relaxes(1, True), relaxes(2, True)),
 ]
+
+UNSEEN = [(releases(True), releases(False))]

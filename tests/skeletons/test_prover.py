@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -47,13 +46,7 @@ def written_otherwise(form: Form) -> Iterator[Skeleton]:
             yield from (s for s in pair if isinstance(s, Skeleton) and form(s) is not s)
 
 
-def with_laps(skeleton: Skeleton) -> Skeleton:
-    """Counters for slots and phases."""
-    bodies = tuple(replace(b, stmts=in_laps(skeleton, b.stmts)) for b in skeleton.bodies)
-    return replace(skeleton, bodies=bodies) if bodies != skeleton.bodies else skeleton
-
-
-@pytest.mark.parametrize("form", [rolled, joined, shifted, with_laps])
+@pytest.mark.parametrize("form", [rolled, joined, shifted, in_laps])
 def test_other_forms_execute_alike(form: Form) -> None:
     found = list(written_otherwise(form))
     assert len(found) >= 6

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 from exogpu.ir.index import Cmp, Cond, Int, Not, Var
 from exogpu.ir.linear import linear, literal
 from exogpu.ir.skeleton.tree import Block, For, If, Let, Skeleton, Step, Stmt
-from exogpu.ir.skeleton.walk import blocks, children, walk, with_blocks
+from exogpu.ir.skeleton.walk import blocks, children, in_each_role, walk, with_blocks
 from exogpu.source import Span
 from exogpu.verify.skeleton.mentions import names_in
 from exogpu.verify.skeleton.unsupported import NotModelled
@@ -31,11 +32,15 @@ class Start:
     round: str | None = None
 
 
-def wrapped(skeleton: Skeleton, stmts: Block) -> Block:
+def wrapped(skeleton: Skeleton) -> Skeleton:
     """The same with `s = (s + 1) % S; if s == 0: ph ^= 1` for `s += 1; if s == S: s = 0; ph ^= 1`, and for
     `if s == S - 1: s = 0; ph ^= 1` with `s += 1` otherwise."""
+    return in_each_role(skeleton, partial(_wrapped, skeleton))
+
+
+def _wrapped(skeleton: Skeleton, stmts: Block) -> Block:
     out: list[Stmt] = []
-    for stmt in (with_blocks(s, [wrapped(skeleton, inner) for inner in children(s)]) for s in stmts):
+    for stmt in (with_blocks(s, [_wrapped(skeleton, inner) for inner in children(s)]) for s in stmts):
         match out[-1] if out else None, stmt:
             case Step(_, 1, None) as step, If(cond, then, ()) if turn := _turn(skeleton, step, cond, then, 0):
                 out[-1:] = turn

@@ -8,29 +8,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 
 from exogpu.ir.index import Bin, Cond, Index, Int, Var
 from exogpu.ir.skeleton.tree import Block, Let, Skeleton, Step, Stmt
-from exogpu.ir.skeleton.walk import changed, children, walk, with_blocks
-from exogpu.ir.walk import index_names, substitute_cond, substitute_index
-from exogpu.verify.skeleton.mentions import counters, names_in, names_of
+from exogpu.ir.skeleton.walk import changed, children, in_each_role, walk, with_blocks
+from exogpu.ir.walk import substitute_cond, substitute_index
+from exogpu.verify.skeleton.mentions import counters, in_arguments, names_in, names_of
 
 Values = Mapping[str, Index]
 
 
 def inlined(skeleton: Skeleton) -> Skeleton:
     """The skeleton without the names that are given once, of nothing that changes, and used only where they are."""
-    in_arguments = {n for _, unknown in skeleton.unknowns for a in unknown.args for n in index_names(a)}
-    bodies = tuple(
-        replace(b, stmts=_Inliner(skeleton, b.stmts, in_arguments).block(b.stmts, {})) for b in skeleton.bodies
-    )
-    return replace(skeleton, bodies=bodies) if bodies != skeleton.bodies else skeleton
+    kept = in_arguments(skeleton)
+    return in_each_role(skeleton, lambda stmts: _Inliner(skeleton, stmts, kept).block(stmts, {}))
 
 
 class _Inliner:
-    def __init__(self, skeleton: Skeleton, stmts: Block, kept: set[str]) -> None:
+    def __init__(self, skeleton: Skeleton, stmts: Block, kept: frozenset[str]) -> None:
         self.skeleton = skeleton
         self.uses = self._uses(stmts)
         given = Counter(s.name for s in walk(stmts) if isinstance(s, Let))

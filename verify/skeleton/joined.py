@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from typing import Any
 
 from exogpu.ir.index import Bin, Cmp, Cond, Index, Int, Var
 from exogpu.ir.linear import Linear, linear
 from exogpu.ir.skeleton.tree import Block, For, If, Let, Skeleton, Stmt
-from exogpu.ir.skeleton.walk import children, walk, with_blocks
+from exogpu.ir.skeleton.walk import children, in_each_role, walk, with_blocks
 from exogpu.ir.terms import add, subtract, times, total
 from exogpu.ir.walk import conjuncts, index_names
 from exogpu.verify.skeleton.mentions import names_in, names_of
@@ -27,8 +28,7 @@ class _Apart(Exception):
 
 def joined(skeleton: Skeleton) -> Skeleton:
     """The skeleton with one loop for each that is written in parts."""
-    bodies = tuple(replace(b, stmts=_block(skeleton, b.stmts)) for b in skeleton.bodies)
-    return replace(skeleton, bodies=bodies) if bodies != skeleton.bodies else skeleton
+    return in_each_role(skeleton, partial(_block, skeleton))
 
 
 def _block(skeleton: Skeleton, stmts: Block) -> Block:

@@ -13,19 +13,22 @@ from functools import partial
 from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.linear import literal
 from exogpu.ir.skeleton.tree import Block, Let, Skeleton, Step, Stmt
-from exogpu.ir.skeleton.walk import blocks, changed, children, walk, with_blocks
-from exogpu.ir.walk import index_names
+from exogpu.ir.skeleton.walk import blocks, changed, children, in_each_role, walk, with_blocks
 from exogpu.verify.skeleton.closed import closed
 from exogpu.verify.skeleton.counting import rounds, steps, turns
 from exogpu.verify.skeleton.inlined import with_values
+from exogpu.verify.skeleton.mentions import in_arguments
 
 
-def in_laps(skeleton: Skeleton, stmts: Block) -> Block:
-    """The statements of a role with a counter for each slot, and the phases that flip with it, of which that is so."""
-    in_arguments = {n for _, unknown in skeleton.unknowns for a in unknown.args for n in index_names(a)}
+def in_laps(skeleton: Skeleton) -> Skeleton:
+    """The skeleton with a counter for each slot, and the phases that flip with it, of which that is so."""
+    return in_each_role(skeleton, partial(_in_laps, skeleton))
+
+
+def _in_laps(skeleton: Skeleton, stmts: Block) -> Block:
     for name in dict.fromkeys(s.name for s in walk(stmts) if isinstance(s, Step) and s.modulus is not None):
         meanings = _meanings(stmts, name)
-        if meanings and not meanings.keys() & in_arguments:
+        if meanings and not meanings.keys() & in_arguments(skeleton):
             counted = _counted(stmts, name, meanings)
             stmts = counted if _counter(name) in closed(skeleton, counted) else stmts
     return stmts

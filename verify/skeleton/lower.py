@@ -15,11 +15,10 @@ from exogpu.ir.skeleton.walk import expressions, walk
 from exogpu.ir.walk import conjuncts, index_names, substitute_cond, substitute_index
 from exogpu.verify.program import Applied, Counter, Derived, Loop, LoopKind
 from exogpu.verify.skeleton.closed import added, closed, entered
-from exogpu.verify.skeleton.counting import starts, turns, wrapped
+from exogpu.verify.skeleton.counting import starts, turns
 from exogpu.verify.skeleton.division import folded, folded_cond, parts
 from exogpu.verify.skeleton.election import any_will_do
 from exogpu.verify.skeleton.fenced import after, published
-from exogpu.verify.skeleton.laps import in_laps
 from exogpu.verify.skeleton.operations import Operations
 from exogpu.verify.skeleton.place import Numbers, Place
 from exogpu.verify.skeleton.reading import Fences, Reading
@@ -53,15 +52,14 @@ class Walk:
         self.unknowns = dict(self.skeleton.unknowns)
         numbers = Numbers()
         for body in self.skeleton.bodies:
-            stmts = in_laps(self.skeleton, wrapped(self.skeleton, body.stmts))
             whole = [(body.role, tuple(range(body.role.threads)))]
             for n, (role, who) in enumerate(parts(self.skeleton, body) if self.divided else whole):
                 names: dict[str, Index] = {RANK: Int(role.ctas[0])} if len(role.ctas) == 1 else {}
                 place = Place((), (), numbers, role, who, names, divided=self.divided)
-                self.closed = closed(self.skeleton, stmts)
-                for counter in self._counters(f"{role.name}/{n}" if self.divided else role.name, role, stmts):
+                self.closed = closed(self.skeleton, body.stmts)
+                for counter in self._counters(f"{role.name}/{n}" if self.divided else role.name, role, body.stmts):
                     place = counter(place)
-                self.block(stmts, place)
+                self.block(body.stmts, place)
         self._alike()
 
     # -- counters ------------------------------------------------------------------------------------------------
@@ -81,10 +79,10 @@ class Walk:
             self.derived[variable] = counter
             yield _Naming(name, variable)
 
-    def _stepped(self, role: RoleDecl) -> set[str]:
-        """The names of a role's counters."""
+    def _counted(self, role: RoleDecl) -> set[str]:
+        """The names of a role's counters that do not follow from the variables of loops."""
         (body,) = (b for b in self.skeleton.bodies if b.role.name == role.name)
-        return {s.name for s in walk(body.stmts) if isinstance(s, Step)}
+        return {s.name for s in walk(body.stmts) if isinstance(s, Step)} - self.closed
 
     def step(self, stmt: Step, place: Place) -> None:
         """Steps are events of which counters count the executions."""
@@ -258,7 +256,7 @@ class Walk:
         if first is not None and last is not None and self.emit.names_barrier(stmt):
             if last - first > MOST_UNROLLED:
                 raise NotModelled(f"more than {MOST_UNROLLED} iterations name different barriers", stmt.span)
-            if any(s.name in self._stepped(place.role) for s in walk(stmt.body) if isinstance(s, Let)):
+            if any(s.name in self._counted(place.role) for s in walk(stmt.body) if isinstance(s, Let)):
                 raise NotModelled("a counter starts anew where iterations name different barriers", stmt.span)
             for value in range(first, last):
                 inside = self._entered(stmt, place, Int(value))

@@ -51,6 +51,11 @@ def names_of(skeleton: Skeleton, e: Index | Cond) -> frozenset[str]:
     return mentioned.union(*(names_of(skeleton, a) for a in arguments))
 
 
+def in_arguments(skeleton: Skeleton) -> frozenset[str]:
+    """The variables that unknown numbers depend on."""
+    return frozenset(n for _, unknown in skeleton.unknowns for a in unknown.args for n in index_names(a))
+
+
 def counters(stmts: Block) -> frozenset[str]:
     """The names that a role gives values: they may come to mean something else between two statements."""
     return frozenset(s.name for s in walk(stmts) if isinstance(s, Let | Step))

@@ -16,7 +16,7 @@ from exogpu.ir.index import Bin, Index, Int, Var
 from exogpu.ir.linear import linear, literal
 from exogpu.ir.skeleton.operations import Await
 from exogpu.ir.skeleton.tree import Block, For, Let, Skeleton, Step, Stmt
-from exogpu.ir.skeleton.walk import children, walk, with_blocks
+from exogpu.ir.skeleton.walk import children, in_each_role, walk, with_blocks
 from exogpu.ir.terms import add, times
 from exogpu.ir.walk import substitute_index
 from exogpu.verify.skeleton.mentions import names_in
@@ -32,8 +32,7 @@ class _Differ(Exception):
 def rolled(skeleton: Skeleton) -> Skeleton:
     """The skeleton with a loop for each series of groups of statements in an iteration that wait for mbarriers."""
     numbers = count()
-    bodies = tuple(replace(b, stmts=_block(skeleton, b.stmts, numbers, inside=False)) for b in skeleton.bodies)
-    return replace(skeleton, bodies=bodies) if bodies != skeleton.bodies else skeleton
+    return in_each_role(skeleton, lambda stmts: _block(skeleton, stmts, numbers, inside=False))
 
 
 def _block(skeleton: Skeleton, block: Block, numbers: Iterator[int], *, inside: bool) -> Block:

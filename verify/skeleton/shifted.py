@@ -17,20 +17,16 @@ from exogpu.ir.index import Index, Int, Var
 from exogpu.ir.linear import linear, literal
 from exogpu.ir.skeleton.operations import Await
 from exogpu.ir.skeleton.tree import Block, Elect, For, Skeleton, Stmt
-from exogpu.ir.skeleton.walk import changed, children, with_blocks
+from exogpu.ir.skeleton.walk import changed, children, in_each_role, with_blocks
 from exogpu.ir.terms import add, subtract, times, total
-from exogpu.ir.walk import index_names
 from exogpu.verify.skeleton.inlined import with_values
-from exogpu.verify.skeleton.mentions import counters, names_of
+from exogpu.verify.skeleton.mentions import counters, in_arguments, names_of
 
 
 def shifted(skeleton: Skeleton) -> Skeleton:
     """The skeleton in which such loops begin where those before have ended."""
-    in_arguments = frozenset(n for _, unknown in skeleton.unknowns for a in unknown.args for n in index_names(a))
-    bodies = tuple(
-        replace(b, stmts=_Shifter(skeleton, in_arguments, counters(b.stmts)).block(b.stmts)) for b in skeleton.bodies
-    )
-    return replace(skeleton, bodies=bodies) if bodies != skeleton.bodies else skeleton
+    fixed = in_arguments(skeleton)
+    return in_each_role(skeleton, lambda stmts: _Shifter(skeleton, fixed, counters(stmts)).block(stmts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,12 @@ from exogpu.verify.result import Obligation, Report, Status
 from exogpu.verify.session import Session
 from exogpu.verify.skeleton.barriers import Signals
 from exogpu.verify.skeleton.cases import cases
+from exogpu.verify.skeleton.counting import wrapped
 from exogpu.verify.skeleton.division import divisible
 from exogpu.verify.skeleton.in_turn import in_turn
 from exogpu.verify.skeleton.inlined import inlined
 from exogpu.verify.skeleton.joined import joined
+from exogpu.verify.skeleton.laps import in_laps
 from exogpu.verify.skeleton.lifetimes import lifetimes
 from exogpu.verify.skeleton.lower import Walk
 from exogpu.verify.skeleton.numbering import numbered
@@ -91,10 +93,11 @@ def _titled(o: Obligation, shown: str) -> Obligation:
 
 
 def _proof(skeleton: Skeleton, policy: Policy, jobs: int, *, hasty: bool) -> tuple[Obligation, ...]:
-    """In another form of the same meaning, of which more is known, or, if that does not do, as it is written: with
-    loops for what is unrolled by hand or in parts, and stores for additions to a flag that wait for their turn."""
-    written, whole = shifted(one_by_one(skeleton)), joined(skeleton)
-    compact = rolled(written if whole is skeleton else shifted(one_by_one(whole)))
+    """In another form of the same meaning, of which more is known, or, if that does not do, in the one nearest to what
+    is written: with loops for what is unrolled by hand or in parts, and stores for additions to a flag that wait for
+    their turn."""
+    written, at_once = shifted(one_by_one(skeleton)), joined(skeleton)
+    compact = rolled(written if at_once is skeleton else shifted(one_by_one(at_once)))
     for form in dict.fromkeys(f for f in (in_turn(compact), compact) if f != written):
         try:
             found = _in_parts(form, policy, jobs, hasty=hasty)
@@ -149,6 +152,7 @@ def prepare(skeleton: Skeleton, policy: Policy, *, divided: bool = False) -> tup
     `NotModelled`."""
     if {TID, RANK} & set(skeleton.sizes):
         raise NotModelled("a size has the name of the executing thread or its CTA", skeleton.span)
+    skeleton = in_laps(wrapped(skeleton))
     first = Signals(skeleton)
     _walk(skeleton, first, divided=divided)
     signals = Signals(skeleton, rings=first.found_rings())

@@ -86,6 +86,12 @@ def every_statement(skeleton: Skeleton) -> Iterator[Stmt]:
         yield from walk(body.stmts)
 
 
+def in_each_role(skeleton: Skeleton, change: Callable[[Block], Block]) -> Skeleton:
+    """The skeleton with the text of every role changed; itself if none is."""
+    bodies = tuple(replace(b, stmts=change(b.stmts)) for b in skeleton.bodies)
+    return replace(skeleton, bodies=bodies) if bodies != skeleton.bodies else skeleton
+
+
 def blocks(block: Block) -> Iterator[Block]:
     """A block and all those in it."""
     yield block

@@ -15,6 +15,7 @@ from exogpu.smt.terms import Formula
 from exogpu.verify.barriers import Party, parties
 from exogpu.verify.concrete import Env, Occurrence
 from exogpu.verify.instance import Instance, Model
+from exogpu.verify.nest import TooLarge
 from exogpu.verify.ordinal import NoClosedForm, count_all, count_before, mixed_guards
 from exogpu.verify.phases import (
     Channel,
@@ -149,9 +150,14 @@ def _steady(program: Program, barrier: Barrier, flow: _Flow) -> tuple[int, list[
 
 
 def _seen(program: Program, flow: _Flow, arrive: Event, found: Found) -> int:
-    tally, at = Tally(program, found.sizes), found.instances[0]
-    phases = sum(tally.before(s, at) for s in flow.numbering) + 1
-    return (sum(weight(s) * tally.before(s, at) for s in flow.statements) + flow.until(arrive)) // phases
+    """The bytes per phase so far; as if each statement were executed once a phase, if there are too many to count."""
+    at = found.instances[0]
+    try:
+        tally = Tally(program, found.sizes)
+        phases = sum(tally.before(s, at) for s in flow.numbering) + 1
+        return (sum(weight(s) * tally.before(s, at) for s in flow.statements) + flow.until(arrive)) // phases
+    except TooLarge:
+        return sum(weight(s) for s in flow.statements)
 
 
 def _rate(name: str, flow: _Flow, arrive: Event, rate: int) -> Property:

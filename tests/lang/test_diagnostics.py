@@ -141,6 +141,8 @@ CASES = [
     Case("lang.type", MAP, "alpha: f32", "alpha: f31", "f31"),
     Case("lang.type", MAP, "alpha: f32", "alpha", "alpha"),
     Case("lang.type", MAP, MINE, "mine: f32 @ RMEM", "f32"),
+    Case("lang.type", MAP, MINE, "mine: f32[()] @ RMEM", "f32[()]"),
+    Case("lang.type", MAP, "I: i32[N] @ GMEM", "I: i32[()] @ GMEM", "i32[()]"),
     Case("lang.memory", MAP, MINE, "mine: f32[128, 4]", "f32[128, 4]"),
     Case("lang.memory", MAP, MINE, "mine: f32[128, 4] @ RMEN(threads=1)", "RMEN"),
     Case("lang.memory", MAP, MINE, "mine: f32[128, 4] @ GMEM", "f32[128, 4] @ GMEM"),

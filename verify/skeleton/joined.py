@@ -133,7 +133,7 @@ def _alike(body: Block, values: Values, other: Block, its: Values) -> bool:
 
 def _normal(part: Any, values: Values, depth: int) -> Any:
     """A statement or a part of one in a form that does not depend on how it is written: where these names have values,
-    with its own loop variables by their depth."""
+    with its own loop variables by their depth. Unknown numbers are told by name: no two of a skeleton share one."""
     match part:
         case Var(name):
             return values.get(name, part)

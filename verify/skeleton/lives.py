@@ -25,19 +25,15 @@ from exogpu.verify.ordinal import count_all
 from exogpu.verify.performed import performed
 from exogpu.verify.phases import Phases, arrives, awaits, channels, copies
 from exogpu.verify.pieces import Piece
-from exogpu.verify.program import AwaitAction, Barrier, Counted, Event, ExpectAction, Program
+from exogpu.verify.program import ArriveAction, AwaitAction, Barrier, Event, ExpectAction, Program
 from exogpu.verify.result import Obligation, Status
 from exogpu.verify.single import Property
-from exogpu.verify.skeleton.barriers import Signals
-from exogpu.verify.skeleton.flows import Flow, parties, totals
-from exogpu.verify.skeleton.rounds import Rounds, abreast, life_at, life_of, rounds, starts
-from exogpu.verify.skeleton.sample import by_thread, value
+from exogpu.verify.skeleton.flows import Flow, totals
+from exogpu.verify.skeleton.rounds import Rounds, abreast, life_at, life_of, starts
 from exogpu.verify.skeleton.settle import any_of, obligation, settle
-from exogpu.verify.skeleton.unsupported import NotModelled
 
 PUBLISHED = (Needs(), Needs(fence=FenceKind.INIT))
 """Ways to learn of an initialisation: as of every write, or behind a fence that is made for it."""
-A_ROUND_EACH = "begin, use and end each life in an iteration of a loop, or use an mbarrier for each"
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,9 +213,19 @@ def _alive(program: Program, lives: Lives, use: Event) -> Iterator[Obligation]:
     found = settle(program, base, [_begun(program, lives, use), *(_over(lives, use, v) for v in lives.invals)])
     for init in lives.inits:
         if found.status is Status.PROVED:
-            shown = any_of(program, base, [[_known(lives, init, use, needs)] for needs in PUBLISHED])
+            shown = any_of(program, base, [*_learning(lives, init, use)])
             found = found if shown.status is Status.PROVED else shown
     yield found
+
+
+def _learning(lives: Lives, init: Event, use: Event) -> Iterator[list[Goal | Property]]:
+    """Ways to learn of a beginning. The first waits of a later life, which pass at once, count as waits for the life
+    before; so its beginning has to tell them of all that was before it, which a fence for mbarriers does not."""
+    for needs in PUBLISHED:
+        if not lives.several or needs.fence is None:
+            yield [_known(lives, init, use, needs)]
+        else:
+            yield [_known(lives, init, use, needs, first=True), _known(lives, init, use, Needs(), first=False)]
 
 
 def _begun(program: Program, lives: Lives, use: Event) -> Property:
@@ -237,15 +243,23 @@ def _begun(program: Program, lives: Lives, use: Event) -> Property:
     return Property(f"alive/{use.id}/begun", (use,), bad, None)
 
 
-def _known(lives: Lives, init: Event, use: Event, needs: Needs) -> Goal:
+def _known(lives: Lives, init: Event, use: Event, needs: Needs, *, first: bool | None = None) -> Goal:
+    """In every life, in the `first` one, or in all others."""
+
     def condition(model: Model, phases: Phases, x: Instance, y: Instance) -> Formula:
-        here = model.ctx.eq(phases.own_cta(x), phases.cta(y))
-        return model.ctx.api.conj((here, model.ctx.eq(lives.number(x, phases), lives.number(y, phases))))
+        ctx = model.ctx
+        parts = [ctx.eq(phases.own_cta(x), phases.cta(y)), ctx.eq(lives.number(x, phases), lives.number(y, phases))]
+        if first is not None:
+            at_first = ctx.eq(lives.life(x, phases), 0)
+            parts.append(at_first if first else ctx.api.negate(at_first))
+        return ctx.api.conj(parts)
 
     def check(u: Unrolling, x: Occurrence, y: Occurrence) -> bool:
-        return _same_cta(u, x, y) and lives.number_at(u, x) == lives.number_at(u, y)
+        here = first is None or first == (lives.life_at(u, x) == 0)
+        return here and _same_cta(u, x, y) and lives.number_at(u, x) == lives.number_at(u, y)
 
-    return Goal(f"alive/{init.id}-{use.id}", init, use, condition, check, needs)
+    part = "" if first is None else "/first" if first else "/later"
+    return Goal(f"alive/{init.id}-{use.id}{part}", init, use, condition, check, needs)
 
 
 def _over(lives: Lives, use: Event, inval: Event) -> Goal:
@@ -259,6 +273,8 @@ def _over(lives: Lives, use: Event, inval: Event) -> Goal:
     needs, also = performed(use)
     if isinstance(use.action, AwaitAction) or use.completion is not None:
         needs, also = Needs(), None
+    elif any(lives.lags.values()) and isinstance(use.action, ArriveAction) and not use.action.relaxed:
+        needs, also = Needs(), None  # waits of the next life are taken to hear of it (`_learning`)
     return Goal(f"alive/{use.id}-{inval.id}", use, inval, condition, check, needs, also=also)
 
 
@@ -317,67 +333,3 @@ def _first(lives: Lives, flows: Sequence[Flow], x: Instance, phases: Phases) -> 
         return life * (lives.each or 0)
     leading = next(f for f in flows if f.numbers is None)
     return phases.model.ctx.floordiv(starts(phases.model, lives.rounds, leading, life)[0], leading.rate)
-
-
-# -- numbers -----------------------------------------------------------------------------------------------------------
-
-
-def numbered_lives(
-    program: Program, barrier: Barrier, flows: Sequence[Flow], signals: Signals
-) -> tuple[Lives, Mapping[int, Counted]]:
-    """The lives of a barrier that ends, and the numbers of what begins and ends them; of its waits, too, if a life has
-    a number of phases. As with all phases, what is read off a small size is shown afterwards."""
-    inits, invals = tuple(signals.inits.get(barrier.name, ())), tuple(signals.invals.get(barrier.name, ()))
-    declared = signals.arrays[barrier.name.partition("[")[0]].count is not None
-    before = barrier.ring if declared else 0
-    numbers = _by_one_thread(program, inits, -before) | _by_one_thread(program, invals, 0)
-    begun = len(_walk(program, inits, barrier)) // barrier.ring + declared
-    elements = signals.ring_of[barrier.name]
-    lives = Lives(barrier, elements, inits, invals, declared, None, signals.slots, signals.parities, {})
-    arriving = next((f for f in flows if f.arrivals), None)
-    if any(f.turns is not None for f in flows):
-        raise NotModelled(f"threads take turns at {barrier.name}, which ends", barrier.span)
-    if begun <= 1 or arriving is None:
-        return lives, numbers
-    phases = len(_walk(program, arriving.statements, barrier)) // arriving.rate
-    lives = replace(lives, rounds=_rounds(program, lives))
-    if lives.rounds is None and not phases:
-        unseen = f"how many phases a life of `{barrier.name}` has is not seen at a small size"
-        raise NotModelled(unseen, barrier.span, A_ROUND_EACH)
-    if lives.rounds is None and phases % (begun * barrier.ring):
-        raise NotModelled(f"the lives of {barrier.name} do not have equally many phases in each slot", barrier.span)
-    lags: dict[int, int] = {}
-    waiting: list[Flow] = []
-    for through, waits in parties(program, awaits(program, barrier.name)):
-        walk = _walk(program, waits, barrier)
-        rate = max(1, len(walk) // phases) if phases else 1
-        ahead = walk and value(program, signals.parities[walk[0].event.id], walk[0]) % 2
-        for wait in waits:
-            lags[wait.id] = barrier.ring if ahead else 0
-            numbers[wait.id] = Counted(tuple(w.id for w in waits), rate, lags[wait.id])
-        waiting.append(Flow(through, waits, rate, 0))
-    return replace(lives, each=phases // begun, lags=lags, waiting=tuple(waiting)), numbers
-
-
-def _rounds(program: Program, lives: Lives) -> Rounds | None:
-    """The loops of which an iteration is a life: so it seems at a small size."""
-    found = rounds((*lives.inits, *lives.invals, *uses(program, lives.barrier)))
-    for n, o in enumerate(_walk(program, lives.inits, lives.barrier) if found is not None else ()):
-        if found is None or life_at(found, o) != n // lives.barrier.ring:
-            return None
-    return found
-
-
-def _by_one_thread(program: Program, events: tuple[Event, ...], lag: int) -> dict[int, Counted]:
-    """Each execution is numbered by those before; in every CTA one thread does them all."""
-    found = parties(program, events)
-    threads = {(t, cta) for through, _ in found for t, cta in through}
-    if len(found) > 1 or len(threads) > len({cta for _, cta in threads}):
-        raise NotModelled(f"{events[0].label} is executed by several threads of a CTA", events[0].span)
-    return {e.id: Counted(tuple(s.id for s in events), 1, lag) for e in events}
-
-
-def _walk(program: Program, events: Sequence[Event], barrier: Barrier) -> list[Occurrence]:
-    """What one thread executes of some statements at a small size."""
-    threads = sorted(t for e in events for t, _ in channels(program, e))
-    return by_thread(program, events, threads[0], barrier) if threads else []

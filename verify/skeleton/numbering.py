@@ -33,7 +33,8 @@ from exogpu.verify.program import (
 from exogpu.verify.skeleton.barriers import Signals
 from exogpu.verify.skeleton.flags import flag_numbers, renumbered
 from exogpu.verify.skeleton.flows import Flow, Party, parties
-from exogpu.verify.skeleton.lives import Lives, numbered_lives
+from exogpu.verify.skeleton.life_numbers import numbered_lives
+from exogpu.verify.skeleton.lives import Lives
 from exogpu.verify.skeleton.optional import told_apart
 from exogpu.verify.skeleton.sample import by_thread, value
 from exogpu.verify.skeleton.teams import Turns, enumerate_phases, natural
@@ -104,7 +105,7 @@ def numbered(program: Program, signals: Signals) -> Phased:
             flow = _own_arrives(program, found, hold)
             numbering = Counted(tuple(e.id for e in flow.statements), flow.rate)
             events[hold.id] = replace(events[hold.id], numbering=numbering)
-        if barrier.name in signals.invals or barrier.name.partition("[")[0] in signals.successive:
+        if _has_lives(barrier, signals):
             lives[barrier.name], ends = numbered_lives(program, barrier, found, signals)
             renumbered(events, ends)
         for wait in awaits(program, barrier.name) if _goes_on(lives.get(barrier.name)) else ():
@@ -116,6 +117,14 @@ def numbered(program: Program, signals: Signals) -> Phased:
     out = replace(program, events=tuple(events), derived=derived)
     renewed = {name: tuple(f.renewed(out) for f in found) for name, found in flows.items()}
     return Phased(out, renewed, starts, {name: found.renewed(out) for name, found in lives.items()})
+
+
+def _has_lives(barrier: Barrier, signals: Signals) -> bool:
+    """It ends, or lies where another does at another time, or begins again though it was initialised before the roles
+    started."""
+    array = signals.arrays[barrier.name.partition("[")[0]]
+    again = array.count is not None and barrier.name in signals.inits
+    return again or barrier.name in signals.invals or array.name in signals.successive
 
 
 def _goes_on(lives: Lives | None) -> bool:

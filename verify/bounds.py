@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from exogpu.ir.collective import WARPGROUP
 from exogpu.ir.evaluate import evaluate, holds
 from exogpu.ir.index import Bin, Index, Int
 from exogpu.ir.instr import Mode, Proxy
+from exogpu.ir.types import FRAGMENTS
 from exogpu.smt.index import to_formula, to_poly
 from exogpu.smt.terms import Formula
 from exogpu.verify.claim import Claim
@@ -146,14 +148,18 @@ def _ownership(program: Program, event: Event, access: Access, n: int) -> Iterat
     if place is None:
         return
     theirs = Bin("+", place, first_offset(program.events, buffer, program.threads) or Int(0))
+    # a tile of wgmma registers lies across a warpgroup, so no smaller collective owns what an access to it names
+    torn = isinstance(buffer.memory, FRAGMENTS) and event.size != WARPGROUP
 
     def bad(model: Model, phases: Phases, xs: tuple[Instance, ...]) -> Formula:
         (x,) = xs
+        if torn:
+            return model.ctx.api.literal(True)
         mine = to_poly(model.ctx, event.first, x.env)
         return model.ctx.api.negate(model.ctx.eq(mine, to_poly(model.ctx, theirs, x.env)))
 
     def check(program: Program, sizes: Env, xs: tuple[Occurrence, ...]) -> bool:
-        return evaluate(event.first, xs[0].env) != evaluate(theirs, xs[0].env)
+        return torn or evaluate(event.first, xs[0].env) != evaluate(theirs, xs[0].env)
 
     yield Claim(
         Property(f"ownership/{access.buffer}/{event.id}.{n}", (event,), bad, check),

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
+from uuid import uuid4
 
 import exogpu
 from exogpu.ir.buffers import buffers_of
@@ -63,9 +64,18 @@ def user_cache(environment: Mapping[str, str]) -> Cache | None:
 def key(proc: Proc, policy: Policy) -> str:
     """The hash of an acceptable kernel with all places, of what its instructions say of their operands, of the axioms
     that its proof may use, and of what decides it."""
+    return hashed(SOURCES, *_text(proc), *in_order(policy.in_force))
+
+
+def identity(kernel: Proc | Skeleton) -> str:
+    """The hash of what is decided and of our sources, which is the same on every machine that has the same of both."""
+    parts = ("skeleton", repr(kernel)) if isinstance(kernel, Skeleton) else _text(kernel)
+    return _hash((*_sources(SOURCES), *parts))
+
+
+def _text(proc: Proc) -> tuple[str, ...]:
     buffers = buffers_of(proc)
-    calls = (_said(stmt, buffers) for stmt in walk(proc.body) if isinstance(stmt, InstrCall))
-    return hashed(SOURCES, repr(proc), *calls, *in_order(policy.in_force))
+    return repr(proc), *(_said(stmt, buffers) for stmt in walk(proc.body) if isinstance(stmt, InstrCall))
 
 
 def _said(call: InstrCall, buffers: Buffers) -> str:
@@ -85,23 +95,34 @@ def skeleton_key(skeleton: Skeleton, policy: Policy) -> str:
 
 def hashed(rooms: Iterable[str], *parts: str) -> str:
     """The hash of what is decided, and of what decides it, which is in these rooms."""
+    return _hash((*_libraries(), *_sources(rooms), *parts))
+
+
+def _hash(parts: Iterable[str]) -> str:
     out = hashlib.sha256()
-    for part in (*_deciders(rooms), *parts):
+    for part in parts:
         data = part.encode()
         out.update(f"{len(data)}\n".encode())
         out.update(data)
     return out.hexdigest()
 
 
-def _deciders(rooms: Iterable[str]) -> Iterator[str]:
-    """Everything besides the kernel: our sources, Python, and the libraries that answer."""
+def _libraries() -> Iterator[str]:
+    """Python, and the libraries that answer."""
     yield sys.version
     for library, pattern in (("z3", "lib/libz3*"), ("numpy", "version.py"), ("ml_dtypes", "*.so")):
         spec = find_spec(library)
         folder = Path(spec.origin).parent if spec is not None and spec.origin is not None else Path()
-        for file in sorted(folder.glob(pattern)):
+        files = sorted(folder.glob(pattern)) if spec is not None else []
+        if not files:  # it lies elsewhere: which one answers is not known, so nothing is found again
+            yield f"{library} {uuid4()}"
+        for file in files:
             stat = file.stat()
             yield f"{file} {stat.st_size} {stat.st_mtime_ns}"
+
+
+def _sources(rooms: Iterable[str]) -> Iterator[str]:
+    """Our own modules in these rooms."""
     root = Path(exogpu.__file__).parent
     for file in (f for room in rooms for f in sorted((root / room).resolve().rglob("*.py"))):
         yield f"{file.name} {hashlib.sha256(file.read_bytes()).hexdigest()}"

@@ -235,7 +235,7 @@ class _Lowering:
         return tuple(
             Access(r.buffer, tuple((i, 1) for i in r.index), Mode.READ, Proxy.GENERIC, r.span, guards=under)
             for r, under in reads(value)
-            if r.index
+            if r.buffer in self.info  # not a scalar argument
         )
 
     # -- instructions --------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 
 from exogpu.ir.proc import Proc
 from exogpu.verify.result import Report, Status
@@ -21,10 +21,10 @@ class ProvenKernel:
 
     proc: Proc
     report: Report
-    seal: _Seal
+    seal: InitVar[_Seal]  # not kept: `dataclasses.replace` would hand it on to another kernel
 
-    def __post_init__(self) -> None:
-        if self.seal is not _SEAL:
+    def __post_init__(self, seal: _Seal) -> None:
+        if seal is not _SEAL:
             raise TypeError("a ProvenKernel is made by exogpu.verify.prove only")
 
 

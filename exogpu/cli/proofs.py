@@ -40,7 +40,7 @@ def decided(
     reports: list[Report] = []
     for (_, name), known in zip(accepted, found, strict=True):
         report = known or next(made)
-        if cache and not known:
+        if cache and not known and not arguments.scheduler:  # a key names the solver of this machine
             _keep(cache, name, report)
         reports.append(report)
     return reports, problems

@@ -8,7 +8,7 @@ collective of the size that it needs, and instructions get operands that satisfy
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from exogpu.diagnostics import Diagnostic
@@ -101,8 +101,16 @@ def _header(proc: Proc, names: Names) -> Iterator[Diagnostic]:
     for arg in proc.args:
         if isinstance(arg, TensorArg):
             yield from (d for extent in arg.shape for d in _index(extent, names.variables, arg.span))
+            yield from _dimensions(arg.name, arg.shape, arg.span)
     for require in proc.requires:
         yield from _index(require.cond, names.variables, require.span)
+
+
+def _dimensions(name: str, shape: Sequence[object], span: Span) -> Iterator[Diagnostic]:
+    """Without an index an element would look like a scalar argument."""
+    if not shape:
+        text = f"`{name}` has no dimensions"
+        yield Diagnostic("lang.rank", text, span, help="give it one of length 1, as in `f32[1]`")
 
 
 def _placed(block: tuple[Stmt, ...], place: Place, said: set[str | None]) -> Iterator[Diagnostic]:
@@ -125,6 +133,7 @@ def _statements(block: tuple[Stmt, ...], names: Names) -> Iterator[Diagnostic]:
         if not unknown:
             yield from _typing(stmt, names)
         if isinstance(stmt, Alloc):
+            yield from _dimensions(stmt.name, stmt.shape, stmt.span)
             info = BufferInfo(stmt.dtype, stmt.memory, tuple(Int(s) for s in stmt.shape))
             names = replace(names, buffers=names.buffers | {stmt.name: info})
         variables = names.variables | {stmt.var} if isinstance(stmt, For) else names.variables

@@ -46,16 +46,13 @@ def tensor_type(ctx: Context, node: ast.expr, usual: str) -> TensorType:
     if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)):
         help_text = f"write `{ast.unparse(node)} @ {usual}`"
         raise reject("memory", "the memory is missing from this type", ctx.span(node), "where does it live?", help_text)
-    shape: tuple[ast.expr, ...] = ()
-    written = node.left
-    if isinstance(node.left, ast.Subscript):
-        written, inner = node.left.value, node.left.slice
-        shape = tuple(inner.elts) if isinstance(inner, ast.Tuple) else (inner,)
-    element = dtype(ctx, written)
-    if not shape:
+    if not isinstance(node.left, ast.Subscript):
+        element = dtype(ctx, node.left)
         help_text = f"write `{element.value}[1] @ ...` for a single element"
         raise reject("type", "a buffer needs a shape", ctx.span(node.left), "no dimensions", help_text)
-    return TensorType(element, shape, memory(ctx, node.right))
+    inner = node.left.slice
+    shape = tuple(inner.elts) if isinstance(inner, ast.Tuple) else (inner,)
+    return TensorType(dtype(ctx, node.left.value), shape, memory(ctx, node.right))
 
 
 def memory(ctx: Context, node: ast.expr) -> Memory:

@@ -88,6 +88,48 @@ def test_workers_give_the_same_report(
     assert "there is no Dask scheduler at tcp://nowhere: nobody answers" in capsys.readouterr().err
 
 
+class Elsewhere(Client):
+    """A cluster whose only worker has another text at the same place, which is right."""
+
+    def submit(self, call: Callable[..., Any], *arguments: Any, pure: bool) -> Callable[[], Any]:
+        file = Path(arguments[0])
+        mine = file.read_text(encoding="utf-8")
+
+        def run() -> Any:
+            file.write_text(mine.replace("l + 1", "l"), encoding="utf-8")
+            try:
+                return call(*arguments)
+            finally:
+                file.write_text(mine, encoding="utf-8")
+
+        return run
+
+
+def test_a_worker_decides_what_was_asked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stub = ModuleType("distributed")
+    vars(stub)["Client"] = Elsewhere
+    monkeypatch.setitem(sys.modules, "distributed", stub)
+    assert main(["verify", "kernels/one.py", "--scheduler", "tcp://here"]) == 0
+    assert main(["verify", "kernels/two.py", "--scheduler", "tcp://here"]) == 2
+    assert "a worker has another text of" in capsys.readouterr().err
+
+
+def test_what_workers_say_is_not_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EXOGPU_CACHE", str(folder / "cache"))
+    stub = ModuleType("distributed")
+    vars(stub)["Client"] = Client
+    monkeypatch.setitem(sys.modules, "distributed", stub)
+    said = []
+    for option in (["--scheduler", "tcp://here"], [], []):
+        assert main(["verify", "kernels/one.py", *option]) == 0
+        said.append("from cache" in capsys.readouterr().out)
+    assert said == [False, False, True]
+
+
 def test_without_dask_it_says_what_to_install(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -186,6 +186,15 @@ def test_the_command_finds_its_proof_again_without_a_solver(tmp_path: Path) -> N
     assert "cache" not in fresh and fresh.endswith("True 0\n")
 
 
+def test_a_solver_that_is_not_found_where_it_should_be_is_never_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proc = kernel(tmp_path / "mirror.py")
+    assert key(proc, DEFAULT) == key(proc, DEFAULT)
+    monkeypatch.setattr("exogpu.verify.cache.find_spec", lambda name: None)
+    assert key(proc, DEFAULT) != key(proc, DEFAULT)
+
+
 def test_a_cache_that_cannot_be_written_is_only_a_note(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

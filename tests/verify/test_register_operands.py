@@ -240,6 +240,44 @@ def test_registers_belong_to_one_warpgroup(tmp_path: Path) -> None:
     assert "ownership" in {o.rule for o in bad.obligations if o.status is Status.REFUTED}
 
 
+ONE_THREAD = """from exogpu.lang import *
+
+@scalar
+def zero(x: f32):
+    return 0.0
+
+@proc
+def k(M: size, A: bf16[64, 64] @ GMEM, B: bf16[8, 64] @ GMEM, Y: f32[M, 64, 8] @ GMEM):
+    block(128)
+    full = mbarrier(count=1)
+    for m in tasks(0, M):
+        a: bf16[64, 64] @ SMEM(swizzle=128)
+        b: bf16[8, 64] @ SMEM(swizzle=128)
+        acc: f32[1, 64, 8] @ WGMMA_D
+        for p in threads(1):
+            tma_load(a[:, :], A[0:64, 0:64], full)
+            tma_load(b[:, :], B[0:8, 0:64], full)
+            Arrive(full, tx=9216)
+        Await(full)
+        {before}
+        wgmma_fence()
+        wgmma(acc[0, :, :], a[:, 0:16], b[:, 0:16], accumulate={adds})
+        wgmma_commit()
+        wgmma_wait(0)
+        {after}
+"""
+READS = "for t in threads(1):\n            for i in seq(0, 64):\n                Y[m, i, 0] = acc[0, i, 0]"
+ASSIGNS = "for t in threads(1):\n            for i in seq(0, 64):\n                acc[0, i, 0] = 1.0"
+
+
+@pytest.mark.parametrize(("before", "after"), [("", READS), (ASSIGNS, "acc_store(Y[m, :, :], acc[0, :, :])")])
+def test_one_thread_does_not_have_the_tile_of_a_warpgroup(tmp_path: Path, before: str, after: str) -> None:
+    bad = verdict(tmp_path, ONE_THREAD.format(before=before, after=after, adds="True"))
+    assert "ownership" in {o.rule for o in bad.obligations if o.status is Status.REFUTED}
+    text = ONE_THREAD.format(before="", after="acc_store(Y[m, :, :], acc[0, :, :])", adds="False")
+    assert verdict(tmp_path, text).status is Status.PROVED
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
